@@ -1,0 +1,42 @@
+"""The command line: one thin file for each verb; parse the call, call the library, print.
+
+Results go to standard output or `-o`, all else to standard error. Exit codes: 0 done, 1 the work failed, 2 the call
+was wrong, 130 interrupted. torch and numba are imported by the verbs that need them, so `ramify --help` is quick.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+
+def main() -> None:
+    """The command `ramify`. Terminated, it cleans up as after Ctrl-C."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code; no exception that Ramify raises on purpose passes here."""
+    from ramify.cli.app import app
+    from ramify.errors import CallError, RamifyError
+
+    try:
+        code = app(list(arguments), prog_name="ramify", standalone_mode=True)
+    except SystemExit as stop:  # how typer ends, after messages of its own
+        return stop.code if isinstance(stop.code, int) else 1
+    except CallError as error:
+        return _say(f"{error}", 2)
+    except RamifyError as error:
+        return _say(f"{error}", 1)
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _say(message: str, code: int) -> int:
+    print(f"ramify: {message}", file=sys.stderr)
+    return code

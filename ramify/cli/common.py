@@ -1,0 +1,115 @@
+"""What the verbs share: options of one name and meaning everywhere, the progress bar, the list of skipped sentences."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ramify.errors import FormatError
+from ramify.formats import Format, stop
+from ramify.trees import NonProjective
+
+TREEBANK_HELP = "A treebank file, `-` for standard input, or ewt:train, ewt:dev, ewt:test."
+
+
+class OnError(StrEnum):
+    STOP = "stop"
+    SKIP = "skip"
+
+
+Treebank = Annotated[str, typer.Argument(help=TREEBANK_HELP, metavar="TREEBANK", show_default=False)]
+Treebanks = Annotated[list[str], typer.Argument(help=TREEBANK_HELP, metavar="TREEBANK...", show_default=False)]
+InputFormat = Annotated[
+    Format | None, typer.Option("--input-format", help="The format, where the file's suffix does not tell.")
+]
+CharacterEncoding = Annotated[str, typer.Option("--encoding", help="The character encoding of the input.")]
+OnErrorOption = Annotated[
+    OnError, typer.Option("--on-error", help="At a malformed sentence: stop, or skip it and count it.")
+]
+NonProjectiveOption = Annotated[
+    NonProjective,
+    typer.Option(
+        "--nonprojective", help="Non-projective trees: keep them, lift them to projective ones, or skip them."
+    ),
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Where the result goes.", show_default="standard output")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def note(message: str, quiet: bool = False) -> None:
+    """Say something on standard error."""
+    if not quiet:
+        print(message, file=sys.stderr)
+
+
+class Skipped(list[FormatError]):
+    """The malformed sentences that were skipped: the first ones are named as they come, all are counted at the end."""
+
+    NAMED = 20
+
+    def __call__(self, error: FormatError) -> None:
+        self.append(error)
+        if len(self) <= self.NAMED:
+            note(f"skipped {error}")
+
+    def report(self) -> None:
+        if self:
+            more = f", {len(self) - self.NAMED:,} of them not named above" if len(self) > self.NAMED else ""
+            note(f"{len(self):,} malformed sentence{'s' * (len(self) != 1)} skipped{more}")
+
+
+def report_skipped(errors: list[str]) -> None:
+    """Name and count what was skipped while files were read in other processes."""
+    skipped = Skipped()
+    for error in errors:
+        skipped(FormatError(error))
+    skipped.report()
+
+
+@contextmanager
+def on_errors(choice: OnError) -> Iterator[Callable[[FormatError], None]]:
+    """What to do with malformed sentences; what was skipped is counted at the end, however that comes."""
+    if choice is OnError.STOP:
+        yield stop
+        return
+    skipped = Skipped()
+    try:
+        yield skipped
+    finally:
+        skipped.report()
+
+
+@contextmanager
+def progress_bar(
+    what: str, total: int | None, quiet: bool = False, unit: str = "bytes"
+) -> Iterator[Callable[[int], None]]:
+    """A bar with rate and time left on standard error; nothing when quiet or where that is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    amounts = (DownloadColumn(), TransferSpeedColumn()) if unit == "bytes" else (MofNCompleteColumn(),)
+    columns = (TextColumn("{task.description}"), BarColumn(), *amounts, TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda amount: bar.advance(task, amount)

@@ -8,6 +8,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
@@ -19,7 +20,7 @@ from ramify.corpus.corpus import Corpus, depths_of, smallest_unsigned
 from ramify.corpus.shard import Reading, Shard, read_shard, shard_of
 from ramify.corpus.structure import Array
 from ramify.corpus.vocabulary import ROOT_WORD, UNK_WORD, Vocabulary
-from ramify.errors import CallError
+from ramify.errors import CallError, RamifyError
 from ramify.formats.files import STDIN, Progress, size_on_disk
 from ramify.trees import Tree
 
@@ -35,6 +36,12 @@ class Encoding(Reading):
     vocabulary: Vocabulary | None = None  # a given vocabulary, in place of one made from these files
     hold_out: int = 0  # sentences drawn at random that training leaves alone
     seed: int = 1  # of that draw
+
+    def __post_init__(self) -> None:
+        if self.max_vocabulary is not None and self.max_vocabulary < 2:
+            raise CallError(f"a vocabulary holds UNK and ROOT at least: {self.max_vocabulary} words are too few")
+        if self.seed < 0:
+            raise CallError(f"a seed is 0 or more, not {self.seed}")
 
 
 def encode(
@@ -194,13 +201,17 @@ def _read_in_processes(
                     now = done.value
                     progress(now - told)
                     told = now
-        except BaseException:
+        except BaseException as error:
             workers = list(pool._processes.values())
             for worker in workers:
                 worker.terminate()
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in workers:
                 worker.join()  # the folder they write into is about to go
+            if isinstance(error, BrokenProcessPool):
+                raise RamifyError(
+                    "a process that read files was killed, perhaps for memory: use fewer --processes"
+                ) from error
             raise
     return [_mapped(futures[i].result(), folder / str(i)) for i in range(len(sources))]
 

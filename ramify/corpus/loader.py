@@ -60,7 +60,7 @@ class Mixture:
     build: Build = build_batch
 
     def __post_init__(self) -> None:
-        if len(self.weights) != len(self.corpora) or min(self.weights) <= 0:
+        if not self.corpora or len(self.weights) != len(self.corpora) or min(self.weights) <= 0:
             raise CallError(f"{len(self.corpora)} corpora need as many weights above 0, not {list(self.weights)}")
         if any(corpus.vocabulary != self.corpora[0].vocabulary for corpus in self.corpora[1:]):
             raise CallError("corpora in one training need one vocabulary: encode them with --vocabulary of the first")

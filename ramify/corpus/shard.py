@@ -15,7 +15,8 @@ import numpy as np
 
 from ramify.corpus.structure import Array
 from ramify.errors import FormatError
-from ramify.formats import Format, read
+from ramify.formats import Format, input_format, read
+from ramify.formats.conllu import Columns, read_columns
 from ramify.formats.files import Progress
 from ramify.trees import NonProjective, Tree, is_projective
 
@@ -68,13 +69,18 @@ def read_shard(source: str | Path, reading: Reading, progress: Progress | None =
             raise error
         errors.append(error)
 
-    trees = read(source, reading.format, encoding=reading.encoding, on_error=skip, progress=progress)
+    chosen = reading.format or input_format(source)
+    trees: Iterable[Tree | Columns]
+    if chosen == Format.CONLLU and reading.nonprojective == NonProjective.KEEP:
+        trees = read_columns(source, encoding=reading.encoding, on_error=skip, progress=progress)
+    else:
+        trees = read(source, chosen, encoding=reading.encoding, on_error=skip, progress=progress)
     shard = shard_of(trees, reading, str(source))
     shard.errors = errors
     return shard
 
 
-def shard_of(trees: Iterable[Tree], reading: Reading, name: str = "") -> Shard:
+def shard_of(trees: Iterable[Tree | Columns], reading: Reading, name: str = "") -> Shard:
     """Number the words of trees."""
     word_ids, label_ids = FirstSeen(), FirstSeen()
     words, heads, labels, lengths, dropped = (array("i") for _ in range(5))
@@ -83,11 +89,11 @@ def shard_of(trees: Iterable[Tree], reading: Reading, name: str = "") -> Shard:
         sentences_read += 1
         multi_root += tree.heads.count(0) > 1
         ids = map(word_ids.__getitem__, map(str.lower, tree.forms) if reading.lowercase else tree.forms)
-        if reading.max_length is not None and len(tree) > reading.max_length:
+        if reading.max_length is not None and len(tree.forms) > reading.max_length:
             too_long += 1
             dropped.extend(ids)
             continue
-        if reading.nonprojective is not NonProjective.KEEP and not is_projective(tree):
+        if reading.nonprojective != NonProjective.KEEP and isinstance(tree, Tree) and not is_projective(tree):
             nonprojective += 1
             taken = reading.nonprojective.take(tree)
             if taken is None:
@@ -97,7 +103,7 @@ def shard_of(trees: Iterable[Tree], reading: Reading, name: str = "") -> Shard:
         words.extend(ids)
         heads.extend(tree.heads)
         labels.extend(map(label_ids.__getitem__, tree.deprels))
-        lengths.append(len(tree))
+        lengths.append(len(tree.forms))
     counts = np.bincount(_numbers(words), minlength=len(word_ids))
     counts += np.bincount(_numbers(dropped), minlength=len(word_ids))
     return Shard(

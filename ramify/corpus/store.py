@@ -27,7 +27,7 @@ from ramify.corpus.corpus import Corpus
 from ramify.corpus.encode import Encoding, encode
 from ramify.corpus.structure import Array
 from ramify.corpus.vocabulary import Vocabulary
-from ramify.errors import CallError, StoreError
+from ramify.errors import CallError, RamifyError, StoreError
 from ramify.formats.files import Progress
 
 FORMAT, VERSION = "ramify-store", 1
@@ -124,7 +124,12 @@ def _file(folder: Path, name: str, dtype: np.dtype[Any], size: int) -> Array:
     if not size:  # an empty file cannot be mapped
         np.save(folder / f"{name}.npy", np.empty(0, dtype))
         return np.empty(0, dtype)
-    return np.lib.format.open_memmap(folder / f"{name}.npy", "w+", dtype, (size,))
+    file = folder / f"{name}.npy"
+    array = np.lib.format.open_memmap(file, "w+", dtype, (size,))
+    if hasattr(os, "posix_fallocate"):  # or else a full disk ends the process at some later write, without a word
+        with file.open("r+b") as opened:
+            os.posix_fallocate(opened.fileno(), 0, file.stat().st_size)
+    return array
 
 
 def _write_meta(folder: Path, corpus: Corpus) -> None:
@@ -171,6 +176,8 @@ def _whole_folder(target: Path, overwrite: bool) -> Iterator[Path]:
         temporary.rename(target)
     except PermissionError as error:
         raise CallError(f"{target} cannot be written: {error.strerror}") from error
+    except OSError as error:  # the disk is full
+        raise RamifyError(f"{target} cannot be written: {error.strerror or error}") from error
     finally:
         if old.exists() and not target.exists():  # stopped between the two renamings
             old.rename(target)

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple, TypeVar
 
 from ramify.errors import FormatError, TreeError
 from ramify.formats.blocks import BOM, Block, blocks, unpadded
 from ramify.formats.files import Progress, display_name, text_chunks
 from ramify.trees import Tree
+from ramify.trees.tree import check_heads
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 _COLUMNS = 10
@@ -102,26 +104,46 @@ class Sentence:
         return cls("\n".join(lines) + "\n\n", tree)
 
 
+class Columns(NamedTuple):
+    """The columns of a sentence that a corpus needs; its heads are known to form a tree."""
+
+    forms: Sequence[str]
+    heads: Sequence[int]
+    deprels: Sequence[str]
+
+
 def read_conllu(
     source: str | Path, *, encoding: str = "utf-8", on_error: OnError = stop, progress: Progress | None = None
 ) -> Iterator[Sentence]:
     """The sentences of a CoNLL-U file, one at a time. Their texts, joined, are the file."""
-    return _sentences(text_chunks(source, encoding, progress), display_name(source), on_error)
+    chunks = text_chunks(source, encoding, progress)
+    return _parsed(parse_sentence, chunks, display_name(source), on_error)
+
+
+def read_columns(
+    source: str | Path, *, encoding: str = "utf-8", on_error: OnError = stop, progress: Progress | None = None
+) -> Iterator[Columns]:
+    """Forms, heads and relations alone, checked like those of a `Tree`: for those who count words by the million."""
+    chunks = text_chunks(source, encoding, progress)
+    return _parsed(parse_columns, chunks, display_name(source), on_error)
 
 
 def parse_conllu(text: str, *, source: str = "", on_error: OnError = stop) -> Iterator[Sentence]:
     """The sentences of a text in CoNLL-U."""
-    return _sentences([text], source, on_error)
+    return _parsed(parse_sentence, [text], source, on_error)
 
 
-def _sentences(chunks: Iterable[str], source: str, on_error: OnError) -> Iterator[Sentence]:
+T = TypeVar("T")
+
+
+def _parsed(parse: Callable[[Block, str], T], chunks: Iterable[str], source: str, on_error: OnError) -> Iterator[T]:
     for block in blocks(chunks, source):
         try:
-            sentence = parse_sentence(block, source)
+            parsed = parse(block, source)
         except FormatError as error:
             on_error(error)
         else:
-            yield sentence
+            yield parsed
 
 
 # --- one sentence ---------------------------------------------------------------------------------------------------
@@ -158,6 +180,21 @@ def parse_sentence(block: Block, source: str) -> Sentence:
     except (KeyError, TreeError) as error:
         raise _addressed(_explained(error, heads), body, line_of_words, source, sent_id) from None
     return Sentence(block[0], tree)
+
+
+def parse_columns(block: Block, source: str) -> Columns:
+    """The same without making a sentence; what is refused there is refused here."""
+    fields = _sweep(_cut_comments(unpadded(block)[0])[1])
+    forms = fields[FORM::_COLUMNS]
+    try:
+        heads = list(map(_HEADS.__getitem__, fields[HEAD::_COLUMNS]))
+        check_heads(heads)
+        if "" not in forms:
+            return Columns(forms, heads, fields[DEPREL::_COLUMNS])
+    except (KeyError, TreeError):
+        pass
+    tree = parse_sentence(block, source).tree  # says what is wrong
+    return Columns(tree.forms, tree.heads, tree.deprels)
 
 
 def _sent_id(comments: str) -> str:

@@ -87,17 +87,19 @@ def check_heads(heads: Sequence[int]) -> None:
     if min(heads) < 0 or max(heads) > n:
         word, head = next((w, h) for w, h in enumerate(heads, 1) if not 0 <= h <= n)
         raise TreeError(f"word {word} has head {head}, but the words are 1 to {n} and ROOT is 0", word)
-    walk = [0] * (n + 1)  # the walk that came by each word, named by the word it started from
-    walk[ROOT] = n + 1
-    for start, head in enumerate(heads, 1):
-        if walk[start]:
-            continue
-        walk[start] = start
-        while not walk[head]:
-            walk[head] = start
-            head = heads[head - 1]
-        if walk[head] == start:
-            raise _cycle_error(heads, head)
+    # Pointers to heads, doubled until they reach n words up: in a tree all end at ROOT, those of a cycle stay in it.
+    stuck: Sequence[int]
+    if n < 256:
+        above = bytes((ROOT, *heads)).ljust(256, b"\0")
+        for _ in range(n.bit_length()):
+            above = above.translate(above)  # a table applied to itself, in one fast call
+        stuck = above.strip(b"\0")
+    else:
+        stuck = [ROOT, *heads]
+        for _ in range(n.bit_length()):
+            stuck = [stuck[word] for word in stuck]
+    if any(stuck):
+        raise _cycle_error(heads, next(filter(None, stuck)))
 
 
 def _cycle_error(heads: Sequence[int], start: int) -> TreeError:

@@ -14,7 +14,7 @@ from corpus_twins import assert_same_corpus, conllu, corpus_of, plain, random_tr
 import ramify.corpus.store
 from ramify.corpus import Corpus, Encoding, encode, encode_to_store, is_store, open_store, save_store
 from ramify.corpus.store import read_meta, read_vocabulary
-from ramify.errors import CallError, FormatError, StoreError
+from ramify.errors import CallError, FormatError, RamifyError, StoreError
 from ramify.trees import Tree
 
 ARRAYS = ("words", "heads", "labels", "lengths", "depths", "held_out")
@@ -363,8 +363,27 @@ def test_stopped_at_the_end(
 
     with monkeypatch.context() as patch:
         patch.setattr(ramify.corpus.store, name, raising(OSError(28, "No space left on device")))
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(RamifyError, match="store cannot be written: No space left on device"):
             fill()
+
+
+def test_a_full_disk_is_seen_before_anything_is_written(
+    target: Path, treebank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Writing to a mapped file that the disk has no room for kills the process (SIGBUS)."""
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", raising(OSError(28, "No space left on device"), 2), raising=False)
+        with pytest.raises(RamifyError, match="store cannot be written: No space left on device"):
+            encode_to_store([treebank], target, overwrite=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this system cannot reserve space")
+def test_the_space_of_an_array_is_reserved(tmp_path: Path) -> None:
+    array = ramify.corpus.store._file(tmp_path, "words", np.dtype(np.uint16), 1 << 20)
+    about = (tmp_path / "words.npy").stat()
+    assert about.st_blocks * 512 >= about.st_size > 2 << 20
+    array[:] = 7
+    assert np.load(tmp_path / "words.npy", mmap_mode="r").shape == (1 << 20,)
 
 
 @pytest.mark.parametrize(("nth", "after"), [(0, False), (0, True), (1, False)])

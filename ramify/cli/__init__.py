@@ -6,6 +6,7 @@ was wrong, 130 interrupted. torch and numba are imported by the verbs that need 
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -13,8 +14,12 @@ from collections.abc import Sequence
 
 
 def main() -> None:
-    """The command `ramify`. Terminated, it cleans up as after Ctrl-C."""
+    """The command `ramify`. Terminated, it cleans up as after Ctrl-C. Its output is UTF-8 in every environment."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    elif sys.stdout is None:  # closed by who called
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open as long as we run
     sys.exit(run(sys.argv[1:]))
 
 
@@ -24,7 +29,10 @@ def run(arguments: Sequence[str]) -> int:
     from ramify.errors import CallError, RamifyError
 
     try:
-        code = app(list(arguments), prog_name="ramify", standalone_mode=True)
+        try:
+            code = app(list(arguments), prog_name="ramify", standalone_mode=True)
+        finally:
+            sys.stdout.flush()  # here, where a reader that has gone or a full disk is met
     except SystemExit as stop:  # how typer ends, after messages of its own
         return stop.code if isinstance(stop.code, int) else 1
     except CallError as error:
@@ -32,9 +40,18 @@ def run(arguments: Sequence[str]) -> int:
     except RamifyError as error:
         return _say(f"{error}", 1)
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 1
+    except OSError as error:  # a full disk, a name that is too long
+        _drop_output()
+        place = f"{error.filename}: " if error.filename is not None else ""
+        return _say(f"{place}{error.strerror or error}", 1)
     return code if isinstance(code, int) else 0
+
+
+def _drop_output() -> None:
+    """Forget what is not yet written, or else Python tries again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(message: str, code: int) -> int:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ramify import __version__
-from ramify.cli import convert, demo, draw, encode, info, stats
+from ramify.cli import convert, demo, draw, encode, evaluate, info, score, stats, train
 
 app = typer.Typer(
     name="ramify",
@@ -35,5 +35,15 @@ def _options(
     """A language model that grows dependency trees top-down."""
 
 
-for verb in (demo.demo, draw.draw, stats.stats, convert.convert, encode.encode, info.info):
+for verb in (
+    demo.demo,
+    draw.draw,
+    stats.stats,
+    convert.convert,
+    encode.encode,
+    train.with_recipe_options(train.train),
+    evaluate.evaluate,
+    score.score,
+    info.info,
+):
     app.command()(verb)

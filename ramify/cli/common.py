@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,7 @@ class OnError(StrEnum):
 
 
 Treebank = Annotated[str, typer.Argument(help=TREEBANK_HELP, metavar="TREEBANK", show_default=False)]
-Treebanks = Annotated[list[str], typer.Argument(help=TREEBANK_HELP, metavar="TREEBANK...", show_default=False)]
+Treebanks = Annotated[list[str], typer.Argument(help=TREEBANK_HELP, metavar="TREEBANK", show_default=False)]
 InputFormat = Annotated[
     Format | None, typer.Option("--input-format", help="The format, where the file's suffix does not tell.")
 ]
@@ -41,6 +41,8 @@ NonProjectiveOption = Annotated[
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Where the result goes.", show_default="standard output")
 ]
+Model = Annotated[Path, typer.Option("--model", "-m", help="The folder of a model.", show_default=False)]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or cuda:1.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -67,12 +69,14 @@ class Skipped(list[FormatError]):
             note(f"{len(self):,} malformed sentence{'s' * (len(self) != 1)} skipped{more}")
 
 
-def report_skipped(errors: list[str]) -> None:
-    """Name and count what was skipped while files were read in other processes."""
-    skipped = Skipped()
-    for error in errors:
-        skipped(FormatError(error))
-    skipped.report()
+def report_skipped(about: dict[str, Any]) -> None:
+    """Name and count what was skipped while a corpus was encoded."""
+    named = about["errors"][: Skipped.NAMED]
+    for error in named:
+        note(f"skipped {error}")
+    if count := about["left_out"]["malformed"]:
+        more = f", {count - len(named):,} of them not named above" if count > len(named) else ""
+        note(f"{count:,} malformed sentence{'s' * (count != 1)} skipped{more}")
 
 
 @contextmanager

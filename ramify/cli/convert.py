@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from ramify.cli.common import (
 )
 from ramify.formats import Format, Sentence, read_sentences, write
 from ramify.formats.conllu import HEAD
-from ramify.formats.files import total_bytes
+from ramify.formats.files import STDIN, total_bytes
 from ramify.trees import NonProjective
 
 
@@ -45,6 +46,8 @@ def convert(
     Files ending in .gz, .xz or .zst are read and written compressed. CoNLL-U to CoNLL-U changes no byte.
     """
     left_out = 0
+    printed = str(output or STDIN) == STDIN
+    no_bar = quiet or (printed and sys.stdout.isatty())  # it would stand among the sentences
 
     def taken(sentences: Iterator[Sentence]) -> Iterator[Sentence]:
         nonlocal left_out
@@ -57,10 +60,10 @@ def convert(
             else:
                 yield sentence.with_column(HEAD, [str(head) for head in tree.heads])
 
-    with on_errors(on_error) as handle, progress_bar("converting", total_bytes([treebank]), quiet) as progress:
+    with on_errors(on_error) as handle, progress_bar("converting", total_bytes([treebank]), no_bar) as progress:
         sentences = read_sentences(treebank, input_format, encoding=encoding, on_error=handle, progress=progress)
         count = write(taken(sentences), output or "-", output_format, on_error=handle)
-    if output is not None:
+    if not printed:
         note(f"{count:,} sentences written to {output}", quiet)
     if left_out:
-        note(f"{left_out:,} non-projective sentences left out")
+        note(f"{left_out:,} non-projective sentence{'s' * (left_out != 1)} left out")

@@ -3,60 +3,87 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ramify.cli.common import Quiet, progress_bar
+from ramify.cli.common import Quiet
 from ramify.formats import read
-from ramify.formats.files import total_bytes
 from ramify.trees import EdgeType, Tree, dependency_path, predecessors
-from ramify.trees.pictures import draw_text, edge_row, level_row
+from ramify.trees.pictures import draw_text, edge_row, level_row, value_row
+
+if TYPE_CHECKING:
+    from ramify.corpus import Corpus
+
+SIZE, EPOCHS = 100, 3  # small enough for about a minute on two cores
 
 
 def demo(quiet: Quiet = False) -> None:
-    """Walk through Ramify on the bundled treebank.
-
-    About half a minute the first time, while inner loops are compiled; seconds after that.
-    """
-    from ramify.cli.stats import table
-    from ramify.corpus import Encoding, Loader, Schedule, encode_to_store
-    from ramify.corpus.statistics import statistics
-
-    _title("1. Read a treebank: English EWT, dev")
+    """Walk through Ramify on the bundled treebank: trees, batches, a model trained for about a minute, its scores."""
     trees = list(read("ewt:dev"))
     tree = _example(trees)
-    print(f"{len(trees):,} trees; one of them, from {tree.address}:\n\n{' '.join(tree.forms)}")
+    _title("1. A tree of English EWT, with the edge type and level of each word (ramify draw)")
+    print(f"{tree.address}\n\n{draw_text(tree, [edge_row(tree), level_row(tree)], width=100)}")
 
-    _title("2. Draw it, with the edge type and level of each word (ramify draw)")
-    print(draw_text(tree, [edge_row(tree), level_row(tree)], width=100))
-
-    _title("3. Dependency paths: all that the model sees before it predicts a word")
+    _title("2. Dependency paths: all that the model sees before it predicts a word")
     for word in range(1, len(tree) + 1):
         print(f"  D({tree.forms[word - 1]}) = {_path(tree, word)}")
 
-    _title("4. Encode the training part as a store (ramify encode), and count it (ramify stats)")
-    with tempfile.TemporaryDirectory() as folder:
-        with progress_bar("encoding", total_bytes(["ewt:train"]), quiet) as progress:
-            corpus = encode_to_store(
-                ["ewt:train"],
-                Path(folder) / "ewt",
-                Encoding(hold_out=500, lowercase=True),
-                progress=progress,
-            )
-        print("\n".join(table(statistics(corpus), stored=True)))
+    from ramify.corpus import Encoding, encode
 
-        _title("5. A batch: 64 sentences, one row for each word, sorted by level and edge type")
-        loader = Loader(corpus, Schedule(batch_size=64), threads=2)
-        batch = next(loader.epoch())
-        print(f"{len(batch)} sentences, {batch.n_words} words, {batch.n_levels} levels, {batch.n_chains} LD chains\n")
-        print(f"{'level':<8}" + "".join(f"{edge!s:>10}" for edge in EdgeType))
-        for level in range(1, batch.n_levels + 1):
-            groups = [batch.rows(level, edge) for edge in EdgeType]
-            print(f"{level:<8}" + "".join(f"{group.stop - group.start:>10}" for group in groups))
-        start = time.perf_counter()
-        words = sum(batch.n_words for batch in loader.epoch(1))
-        rate = words / (time.perf_counter() - start)
-        print(f"\nan epoch of {words:,} words in batches: {rate / 1e6:.1f} million words/s on this machine")
+    _title("3. The treebank as numbers (ramify stats, ramify encode), and a batch of 64 sentences")
+    corpus = encode(["ewt:train"], Encoding(min_count=1))
+    print(f"{len(corpus):,} sentences, {corpus.n_words:,} words, vocabulary {len(corpus.vocabulary):,}\n")
+    _show_batch(corpus)
+
+    _title("4. Train a small LdTreeLSTM (ramify train)")
+    with tempfile.TemporaryDirectory() as folder:
+        _train_and_score(corpus, trees, tree, Path(folder) / "model", quiet)
+
+
+def _train_and_score(corpus: Corpus, trees: list[Tree], tree: Tree, folder: Path, quiet: bool) -> None:
+    from ramify.cli.train import display
+    from ramify.corpus import Encoding, encode_trees
+    from ramify.model.folder import make_model
+    from ramify.tasks.evaluate import evaluate, unigram
+    from ramify.tasks.score import load
+    from ramify.tasks.signature import signature
+    from ramify.training.recipe import load_recipe
+    from ramify.training.session import Plan, start
+
+    recipe = load_recipe("modern", hidden=SIZE, embedding=SIZE, projection=SIZE, epochs=EPOCHS)
+    dev = encode_trees(trees, Encoding(vocabulary=corpus.vocabulary))
+    with display(recipe, quiet) as watcher:
+        start(Plan(["ewt:train"]), recipe, [corpus], (dev, dev.everything), folder, watcher=watcher).run()
+
+    _title("5. Evaluate it on dev, beside two baselines (ramify evaluate)")
+    lm = load(folder)
+    fresh = make_model(recipe.config, corpus.vocabulary).eval()
+    found = evaluate(lm.model, dev)
+    for name, ppl in (
+        ("untrained", evaluate(fresh, dev).ppl),
+        ("word frequencies", unigram(corpus.vocabulary, dev).ppl),
+        ("trained", found.ppl),
+    ):
+        print(f"{name:<20}perplexity {ppl:>9,.1f}")
+    print(f"\n{signature(found, lm.config, len(lm.vocabulary))}")
+
+    _title("6. How much each word surprises it, in bits, given the tree (ramify score)")
+    score = lm.score(tree)
+    print(draw_text(tree, [edge_row(tree), value_row("surprisal", score.surprisals.tolist(), tree)], width=100))
+    print(f"\nlog P(S|T) = {score.logprob:.2f}")
+
+
+def _show_batch(corpus: Corpus) -> None:
+    from ramify.corpus import Loader, Schedule
+
+    batch = next(Loader(corpus, Schedule(batch_size=64)).epoch())
+    print(
+        f"{batch.n_words} words, {batch.n_levels} levels, {batch.n_chains} chains of left dependents; words at once:\n"
+    )
+    print(f"{'level':<8}" + "".join(f"{edge!s:>10}" for edge in EdgeType))
+    for level in range(1, batch.n_levels + 1):
+        groups = [batch.rows(level, edge) for edge in EdgeType]
+        print(f"{level:<8}" + "".join(f"{group.stop - group.start:>10}" for group in groups))
 
 
 def _example(trees: list[Tree]) -> Tree:
@@ -74,4 +101,4 @@ def _path(tree: Tree, word: int) -> str:
 
 
 def _title(text: str) -> None:
-    print(f"\n{text}\n{'─' * len(text)}")
+    print(f"\n{text}\n{'─' * len(text)}", flush=True)

@@ -20,12 +20,13 @@ from ramify.cli.common import (
     OnErrorOption,
     Output,
     Treebank,
+    note,
     on_errors,
 )
 from ramify.errors import CallError
 from ramify.formats import Sentence, read_sentences
 from ramify.formats.conllu import MISC
-from ramify.formats.files import whole_file
+from ramify.formats.files import STDIN, bare_suffix, whole_file
 from ramify.trees import NonProjective, Tree
 from ramify.trees.pictures import Row, draw_latex, draw_svg, draw_text, edge_row, level_row, upos_row, value_row
 
@@ -64,18 +65,25 @@ def draw(
     on_error: OnErrorOption = OnError.STOP,
 ) -> None:
     """Draw trees as text, SVG or LaTeX (tikz-dependency)."""
+    output = None if str(output) == STDIN else output
     chosen = picture or _by_suffix(output)
     if chosen is Picture.LATEX and standalone and number > 1:
         raise CallError("a standalone picture holds one tree: leave out --standalone or -n")
     with on_errors(on_error) as handle:
         sentences = read_sentences(treebank, input_format, encoding=encoding, on_error=handle)
         drawn: list[tuple[Tree, list[Row]]] = []
+        left_out = 0
         for sentence in _chosen(sentences, sent_id, first, number, treebank):
             tree = nonprojective.take(sentence.tree)
             if tree is None:
-                raise CallError(f"{sentence.tree.address} is not projective, and those are skipped")
+                left_out += 1
+                continue
             rows = [row for wanted, row in ((upos, upos_row), (edge_types, edge_row), (levels, level_row)) if wanted]
             drawn.append((tree, [row(tree) for row in rows] + [_misc_row(sentence, key) for key in values or []]))
+    if left_out:
+        note(f"{left_out:,} non-projective sentence{'s' * (left_out != 1)} left out")
+    if not drawn:
+        raise CallError("there is no tree to draw")
     if chosen is Picture.SVG:
         text = draw_svg(drawn)
     elif chosen is Picture.LATEX:
@@ -88,7 +96,7 @@ def draw(
 
 
 def _by_suffix(output: Path | None) -> Picture:
-    suffix = "" if output is None or str(output) == "-" else output.suffix.lower()
+    suffix = "" if output is None else bare_suffix(output)
     if suffix not in _SUFFIXES:
         known = ", ".join(filter(None, _SUFFIXES))
         raise CallError(f"no picture has the suffix {suffix!r}; known are {known} (or name an --output-format)")
@@ -99,7 +107,7 @@ def _chosen(
     sentences: Iterator[Sentence], sent_id: str | None, first: int, number: int, treebank: str
 ) -> list[Sentence]:
     if sent_id is not None:
-        found = [sentence for sentence in sentences if sentence.tree.sent_id == sent_id][:1]
+        found = list(islice((sentence for sentence in sentences if sentence.tree.sent_id == sent_id), 1))
         missing = f"no sentence of {treebank} has the sent_id {sent_id}"
     else:
         found = list(islice(sentences, first - 1, first - 1 + number))

@@ -74,7 +74,7 @@ def encode(
     )
     with progress_bar("reading", total_bytes(treebanks), quiet) as progress:
         corpus = encode_to_store(treebanks, output, how, processes=processes, progress=progress, overwrite=force)
-    report_skipped(corpus.about["errors"])
+    report_skipped(corpus.about)
     note(_report(corpus.about, len(corpus), corpus.n_words, len(corpus.vocabulary)), quiet)
     note(f"written to {output}", quiet)
 

@@ -1,10 +1,10 @@
-"""ramify info: what a store says of itself, after a check of every byte."""
+"""ramify info: what a store or a model says of itself, after a check."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,19 +12,26 @@ from ramify.cli.common import Json
 
 
 def info(
-    store: Annotated[Path, typer.Argument(help="A corpus store.", metavar="STORE", show_default=False)],
+    folder: Annotated[
+        Path, typer.Argument(help="A corpus store, or a model.", metavar="STORE|MODEL", show_default=False)
+    ],
     as_json: Json = False,
 ) -> None:
-    """Check a store and say where it comes from."""
+    """Check a store and say where it comes from; or show a model and how its training went."""
+    from ramify.model.folder import CONFIG
+
+    about, lines = model(folder) if (folder / CONFIG).is_file() else store(folder)
+    print(json.dumps(about, indent=2, ensure_ascii=False) if as_json else "\n".join(lines))
+
+
+def store(folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """A store, as JSON and in lines; every byte is checked."""
     from ramify.corpus.store import open_store, read_meta
 
-    corpus = open_store(store)
-    meta = read_meta(store)
-    if as_json:
-        print(json.dumps(meta, indent=2, ensure_ascii=False))
-        return
+    corpus = open_store(folder)
+    meta = read_meta(folder)
     about = meta["about"]
-    lines = [
+    return meta, [
         f"store of {meta['sentences']:,} sentences and {meta['words']:,} words, all checksums right",
         f"made by Ramify {meta['ramify']}, store version {meta['version']}",
         f"vocabulary of {meta['vocabulary']:,} words and {len(corpus.vocabulary.labels):,} relations",
@@ -33,4 +40,58 @@ def info(
         "left out: " + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in about["left_out"].items()),
         *(f"from {source['name']}: {source['sentences']:,} sentences" for source in about["sources"]),
     ]
-    print("\n".join(lines))
+
+
+def model(folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """A model, as JSON and in lines; one whose first epoch is not over has no parameters yet."""
+    from ramify.corpus import Vocabulary
+    from ramify.model.folder import RECIPE, VOCABULARY, WEIGHTS, load_model, make_model, read_config
+    from ramify.training.card import read_data, read_log
+    from ramify.training.recipe import load_recipe
+    from ramify.training.trainer import CHECKPOINT
+
+    config = read_config(folder)
+    if (folder / WEIGHTS).is_file():
+        parameters = load_model(folder)[0].n_parameters
+    else:
+        parameters = make_model(config, Vocabulary.load(folder / VOCABULARY)).n_parameters
+    vocabulary = Vocabulary.load(folder / VOCABULARY)
+    recipe = load_recipe(folder / RECIPE) if (folder / RECIPE).is_file() else None
+    log = read_log(folder)
+    best = min(log, key=lambda record: float(record["valid_entropy"]), default=None)
+    about: dict[str, Any] = {
+        "kind": config.kind.number,
+        "model": config.to_json(),
+        "parameters": parameters,
+        "vocabulary": len(vocabulary),
+        "recipe": recipe and recipe.to_json(),
+        "data": read_data(folder),
+        "finished": (folder / WEIGHTS).is_file() and not (folder / CHECKPOINT).is_file(),
+        "best": best,
+        "log": log,
+    }
+    sizes = {"layers": config.layers, "embedding": config.embedding, "projection": config.projection}
+    lines = [
+        f"{config.kind}-{config.hidden}, {parameters:,} parameters; its numbers are {config.kind.number}",
+        ", ".join(f"{name} {size}" for name, size in sizes.items() if size) + (", tied" if config.tied else ""),
+        f"vocabulary of {len(vocabulary):,} words, "
+        + ("lower-cased" if vocabulary.lowercase else "in their case")
+        + f"; {len(vocabulary.labels):,} relations",
+    ]
+    if recipe is not None:
+        rates = (recipe.dropout_input, recipe.dropout_between, recipe.dropout_output)
+        lines.append(
+            f"recipe: {recipe.objective}, {recipe.optimiser}, lr {recipe.lr:g} {recipe.decay}, "
+            f"batches of {recipe.batch_size}, at most {recipe.epochs} epochs, "
+            f"dropout {'/'.join(f'{rate:g}' for rate in rates)}, seed {recipe.seed}"
+        )
+    lines += about["data"]
+    if not about["finished"]:
+        lines.append("training is not finished" + ("; --resume goes on" if (folder / CHECKPOINT).is_file() else ""))
+    if best is not None:
+        lines += ["", f"{'epoch':>5}{'lr':>10}{'train loss':>12}{'valid ppl':>12}"]
+        for record in log:
+            mark = " *" if record is best else ""
+            row = f"{record['epoch']:>5}{record['lr']:>10.2g}{record['train_loss']:>12.4f}{record['valid_ppl']:>12.2f}"
+            lines.append(row + mark)
+    return about, lines

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def stats(
-    treebanks: Annotated[list[str], typer.Argument(help=f"{TREEBANK_HELP} Or a store.", metavar="TREEBANK...|STORE")],
+    treebanks: Annotated[list[str], typer.Argument(help=f"{TREEBANK_HELP} Or a store.", metavar="TREEBANK|STORE")],
     as_json: Json = False,
     histograms: Annotated[bool, typer.Option("--histograms", help="Also how often each value occurs.")] = False,
     input_format: InputFormat = None,
@@ -54,7 +54,7 @@ def stats(
         how = Encoding(input_format, encoding, nonprojective=nonprojective, skip_errors=skip_errors, min_count=0)
         with progress_bar("reading", total_bytes(treebanks), quiet) as progress:
             corpus = encode(treebanks, how, progress=progress)
-        report_skipped(corpus.about["errors"])
+        report_skipped(corpus.about)
         found = statistics(corpus)
         stored = False
     if as_json:

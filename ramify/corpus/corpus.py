@@ -18,7 +18,7 @@ def smallest_unsigned(largest: int) -> np.dtype[Any]:
     return np.min_scalar_type(largest)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no single truth
 class Corpus:
     """Word ids, heads and labels of all words, one sentence after another; lengths and depths of the sentences.
 

@@ -24,6 +24,8 @@ from ramify.errors import CallError, RamifyError
 from ramify.formats.files import STDIN, Progress, size_on_disk
 from ramify.trees import Tree
 
+NAMED = 100  # skipped sentences that a corpus remembers by name; the rest is counted
+
 Allocate = Callable[[str, "np.dtype[Any]", int], Array]  # an array for a column: in memory, or a file of a store
 
 
@@ -170,7 +172,7 @@ def _about(shards: list[Shard], counts: dict[str, int], encoding: Encoding) -> d
         "multi_root": sum(shard.multi_root for shard in shards),
         "types": len(counts),
         "frequent": len({UNK_WORD, ROOT_WORD, *(word for word, n in counts.items() if n > encoding.min_count)}),
-        "errors": [str(error) for shard in shards for error in shard.errors],
+        "errors": [str(error) for shard in shards for error in shard.errors][:NAMED],
     }
 
 

@@ -46,6 +46,8 @@ class SequenceBatch:
 def build_sequence_batch(corpus: Corpus, sentences: Array) -> SequenceBatch:
     """The batch of these sentences of a corpus; their order in `sentences` is kept."""
     sentences = np.ascontiguousarray(sentences, np.int32)
+    if len(sentences) and not 0 <= sentences.min() <= sentences.max() < len(corpus):  # numpy counts -1 from the end
+        raise IndexError("a batch was asked for a sentence that the corpus does not have")
     steps = corpus.lengths[sentences].astype(np.int64) + 1  # the end is one of them
     total, longest = int(steps.sum()), int(steps.max(initial=0))
     sentence = np.repeat(np.arange(len(sentences)), steps)

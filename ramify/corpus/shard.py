@@ -17,7 +17,7 @@ from ramify.corpus.structure import Array
 from ramify.errors import FormatError
 from ramify.formats import Format, input_format, read
 from ramify.formats.conllu import Columns, read_columns
-from ramify.formats.files import Progress
+from ramify.formats.files import Progress, display_name
 from ramify.trees import NonProjective, Tree, is_projective
 
 
@@ -75,7 +75,7 @@ def read_shard(source: str | Path, reading: Reading, progress: Progress | None =
         trees = read_columns(source, encoding=reading.encoding, on_error=skip, progress=progress)
     else:
         trees = read(source, chosen, encoding=reading.encoding, on_error=skip, progress=progress)
-    shard = shard_of(trees, reading, str(source))
+    shard = shard_of(trees, reading, display_name(source))
     shard.errors = errors
     return shard
 

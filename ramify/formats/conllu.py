@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple, TypeVar
@@ -21,6 +22,7 @@ from ramify.trees.tree import check_heads
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 _COLUMNS = 10
+_UNWRITABLE = re.compile(r"[\t\r\n]")
 _MISSING_BLANK = "is the blank line between two sentences missing?"
 
 OnError = Callable[[FormatError], None]  # called with each sentence that is refused; may raise
@@ -92,10 +94,21 @@ class Sentence:
 
     @classmethod
     def from_tree(cls, tree: Tree, comments: Iterable[str] = ()) -> Sentence:
-        """A tree as a sentence of its own; `comments` are whole lines, put before `# sent_id` and `# text`."""
+        """A tree as a sentence of its own; `comments` are whole lines, put before `# sent_id` and `# text`.
+
+        Refused is what would not be read back: an empty form, a tab in a field, a line end anywhere.
+        """
         lines = list(comments)
         if tree.sent_id:
             lines.append(f"# sent_id = {tree.sent_id}")
+        fields = chain(tree.forms, tree.deprels, tree.upos, tree.xpos)
+        for field in chain(fields, (line.replace("\t", " ") for line in lines)):
+            if _UNWRITABLE.search(field):
+                message = f"CoNLL-U cannot hold the tab or line end in {_short(field)}"
+                raise FormatError(message, tree.source, tree.line, tree.sent_id)
+        if "" in tree.forms:
+            message = f"word {tree.forms.index('') + 1} has an empty form"
+            raise FormatError(message, tree.source, tree.line, tree.sent_id)
         lines.append(f"# text = {' '.join(tree.forms)}")
         for number, (word, head) in enumerate(zip(tree.words, tree.heads, strict=True), 1):
             lines.append(

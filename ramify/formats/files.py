@@ -50,7 +50,8 @@ def total_bytes(sources: Iterable[str | Path]) -> int | None:
 
 
 def display_name(source: str | Path) -> str:
-    return "<stdin>" if str(source) == STDIN else str(source)
+    """A file as messages and stores name it; bytes of the name that are not UTF-8 become �."""
+    return "<stdin>" if str(source) == STDIN else os.fsencode(source).decode(errors="replace")
 
 
 def bare_suffix(source: str | Path) -> str:
@@ -62,8 +63,9 @@ def bare_suffix(source: str | Path) -> str:
 def text_chunks(source: str | Path, encoding: str = "utf-8", progress: Progress | None = None) -> Iterator[str]:
     """The text of a file piece by piece, line ends and byte order mark as they are."""
     try:
+        b"\n".decode(encoding, "replace")  # refuses codecs that are no text encodings, such as hex
         decoder = codecs.getincrementaldecoder(encoding)()
-    except LookupError:
+    except (LookupError, UnicodeError):
         raise CallError(f"unknown encoding: {encoding}") from None
     name = display_name(source)
     offset, line = 0, 1  # of what was decoded so far
@@ -89,6 +91,8 @@ def text_chunks(source: str | Path, encoding: str = "utf-8", progress: Progress 
                 name,
                 line + text.count("\n"),
             ) from None
+        except UnicodeError as error:  # of a whole text: UTF-16 without a byte order mark
+            raise FormatError(f"the file is not {encoding}: {error}", name, line) from None
         offset += len(piece)
         line += text.count("\n")
         if text:
@@ -98,11 +102,9 @@ def text_chunks(source: str | Path, encoding: str = "utf-8", progress: Progress 
 
 
 def _byte_chunks(source: str | Path, progress: Progress | None) -> Iterator[bytes]:
-    raw = sys.stdin.buffer if str(source) == STDIN else locate(source).open("rb")
-    with raw if raw is not sys.stdin.buffer else contextlib.nullcontext():
-        counted = _Counted(raw, progress)
-        buffered = io.BufferedReader(cast(io.RawIOBase, counted), CHUNK)
-        magic = buffered.peek(6)[:6]
+    with contextlib.nullcontext(_stdin()) if str(source) == STDIN else locate(source).open("rb") as raw:
+        magic = raw.read(6)
+        buffered = io.BufferedReader(_Counted(raw, magic, progress), CHUNK)
         if magic.startswith(b"\x28\xb5\x2f\xfd"):
             yield from _zstandard_chunks(buffered)
             return
@@ -115,18 +117,26 @@ def _byte_chunks(source: str | Path, progress: Progress | None) -> Iterator[byte
             yield piece
 
 
-class _Counted(io.RawIOBase):
-    """A raw file that tells how much of it has been read."""
+def _stdin() -> io.BufferedIOBase:
+    if sys.stdin is None:
+        raise CallError("standard input is closed")
+    return cast(io.BufferedIOBase, sys.stdin.buffer)
 
-    def __init__(self, file: BinaryIO, progress: Progress | None) -> None:
+
+class _Counted(io.RawIOBase):
+    """A raw file that tells how much of it has been read; `start` is what was read before."""
+
+    def __init__(self, file: io.BufferedIOBase, start: bytes, progress: Progress | None) -> None:
         self.file = file
+        self.start = start
         self.progress = progress
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        piece = self.file.read(len(buffer))
+        piece = self.start or self.file.read1(len(buffer))  # read1: what a slow pipe has now, not when it is full
+        self.start = b""
         buffer[: len(piece)] = piece
         if self.progress:
             self.progress(len(piece))
@@ -141,9 +151,11 @@ def _zstandard_chunks(file: Any) -> Iterator[bytes]:
         while piece:
             open_frame = True
             try:
-                yield frame.decompress(piece)
+                text = frame.decompress(piece)
             except zstandard.ZstdError as error:
                 raise EOFError(str(error)) from error
+            if text:  # nothing yet is not the end
+                yield text
             if not frame.eof:
                 break
             piece = frame.unused_data  # one frame may follow another
@@ -165,7 +177,8 @@ def _zstandard() -> Any:
 def whole_file(target: str | Path) -> Iterator[TextIO]:
     """Open a text file for writing, compressed as its suffix says; it appears whole or not at all. `-` is stdout."""
     if str(target) == STDIN:
-        stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=False)
+        binary = sys.stdout.buffer
+        stdout = io.TextIOWrapper(binary, encoding="utf-8", newline="", line_buffering=binary.isatty())
         try:
             yield stdout
         finally:

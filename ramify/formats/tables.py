@@ -9,6 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TextIO
 
+from ramify.formats.files import bare_suffix
+
 
 class Table(StrEnum):
     TSV = "tsv"
@@ -17,8 +19,8 @@ class Table(StrEnum):
 
 
 def table_format(target: str | Path) -> Table | None:
-    """The table that a file's suffix names."""
-    suffix = Path(target).suffix.lower().removeprefix(".")
+    """The table that a file's suffix names, compression left aside."""
+    suffix = bare_suffix(target).removeprefix(".")
     return Table(suffix) if suffix in set(Table) else None
 
 
@@ -31,7 +33,7 @@ def row_writer(out: TextIO, table: Table, columns: Sequence[str]) -> Callable[[S
         writer.writerow(columns)
         return lambda row: writer.writerow([_shown(value) for value in row])
     out.write("\t".join(columns) + "\n")
-    return lambda row: out.write("\t".join(map(_shown, row)) + "\n")
+    return lambda row: out.write("\t".join(_shown(value).replace("\t", " ") for value in row) + "\n")
 
 
 def _json_row(out: TextIO, columns: Sequence[str], row: Sequence[Any]) -> None:

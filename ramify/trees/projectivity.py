@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from heapq import heapify, heappop, heappush
 
 from ramify.trees.paths import breadth_first
-from ramify.trees.tree import Tree
+from ramify.trees.tree import ROOT, Tree
 
 
 class NonProjective(StrEnum):
@@ -43,38 +44,38 @@ def is_projective(tree: Tree) -> bool:
 
 
 def lift(tree: Tree) -> Tree:
-    """Re-attach the dependent of the smallest non-projective arc to its head's head, until none is left."""
-    while (word := _smallest_nonprojective_arc(tree)) is not None:
-        heads = list(tree.heads)
-        heads[word - 1] = heads[heads[word - 1] - 1]
-        tree = replace(tree, heads=tuple(heads))
-    return tree
+    """Re-attach the dependent of the smallest non-projective arc to its head's head, until none is left.
+
+    Of equally short arcs that of the leftmost dependent goes first. A lifted word and all below it are lost by its old
+    head alone: so only arcs from that head can turn non-projective, and none that waits here can turn projective.
+    """
+    if is_projective(tree):
+        return tree
+    heads = [ROOT, *tree.heads]
+    dependents: list[set[int]] = [set() for _ in heads]
+    below = [1 << word for word in range(len(heads))]  # sets of words as bits: each word and its descendants
+    for word in reversed(breadth_first(tree)):
+        dependents[heads[word]].add(word)
+        below[heads[word]] |= below[word]
+    waiting = {word for word in range(1, len(heads)) if _is_crossed(word, heads[word], below)}
+    queue = [(abs(heads[word] - word), word) for word in waiting]
+    heapify(queue)
+    while queue:
+        _, word = heappop(queue)
+        waiting.remove(word)
+        head = heads[word]
+        heads[word] = heads[head]
+        dependents[head].remove(word)
+        dependents[heads[head]].add(word)
+        below[head] &= ~below[word]
+        for changed in {word} | dependents[head] - waiting:
+            if _is_crossed(changed, heads[changed], below):
+                waiting.add(changed)
+                heappush(queue, (abs(heads[changed] - changed), changed))
+    return replace(tree, heads=tuple(heads[1:]))
 
 
-def _smallest_nonprojective_arc(tree: Tree) -> int | None:
-    """The dependent of the shortest arc over a word that does not descend from its head; the leftmost of equals."""
-    enter, leave = _intervals(tree)
-    shortest, found = len(tree) + 1, None
-    for word, head in enumerate(tree.heads, 1):
-        low, high = min(word, head), max(word, head)
-        if head and high - low < shortest:
-            inside = range(low + 1, high)
-            if not all(enter[head] <= enter[between] <= leave[head] for between in inside):
-                shortest, found = high - low, word
-    return found
-
-
-def _intervals(tree: Tree) -> tuple[list[int], list[int]]:
-    """Numbers such that the descendants of a word are those whose `enter` lies in its [enter, leave]."""
-    n = len(tree)
-    order = breadth_first(tree)
-    size = [1] * (n + 1)
-    for word in reversed(order):
-        size[tree.heads[word - 1]] += size[word]
-    enter, free = [0] * (n + 1), [1] * (n + 1)  # free: the first number not yet given below that word
-    for word in order:
-        head = tree.heads[word - 1]
-        enter[word] = free[head]
-        free[head] += size[word]
-        free[word] = enter[word] + 1
-    return enter, [enter[word] + size[word] - 1 for word in range(n + 1)]
+def _is_crossed(word: int, head: int, below: list[int]) -> bool:
+    """True when the arc to a word is over one that does not descend from its head."""
+    inside = (1 << max(word, head)) - (2 << min(word, head))
+    return inside & ~below[head] != 0

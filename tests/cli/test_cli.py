@@ -1,6 +1,8 @@
 """The command line as a whole: help, versions, exit codes, and what goes to which stream."""
 
+import gzip
 import json
+import os
 import subprocess
 import sys
 import time
@@ -194,6 +196,42 @@ def test_draw_shows_values_from_misc(tmp_path, capsys):
     path.write_text(GOOD.replace("nsubj\t_\t_", "nsubj\t_\tSurprisal=4.25|SpaceAfter=No"), encoding="utf-8")
     assert run(["draw", str(path), "--values", "Surprisal"]) == 0
     assert "4.25" in capsys.readouterr().out
+
+
+def test_a_compressed_picture(tmp_path):
+    assert run(["draw", "ewt:dev", "-o", str(tmp_path / "t.svg.gz")]) == 0
+    assert gzip.decompress((tmp_path / "t.svg.gz").read_bytes()).startswith(b"<svg")
+
+
+def test_draw_reads_no_further_than_the_sentence_it_looks_for(treebank, capsys):
+    assert run(["draw", str(treebank), "--sent-id", "s1"]) == 0
+    assert "sleeps" in capsys.readouterr().out
+
+
+def test_draw_leaves_out_non_projective_trees_when_asked(capsys):
+    assert run(["draw", "ewt:dev", "-n", "100", "--nonprojective", "skip"]) == 0
+    shown = capsys.readouterr()
+    assert (shown.out.count("ewt:dev:"), shown.err) == (95, "5 non-projective sentences left out\n")
+
+
+MAIN = [sys.executable, "-c", "from ramify.cli import main; main()"]
+
+
+def test_output_is_utf_8_whatever_the_environment(tmp_path):
+    treebank = os.fsencode(tmp_path) + b"/caf\xe9.conllu"
+    Path(os.fsdecode(treebank)).write_text(GOOD.replace("She", "Zoë"), encoding="utf-8")
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    for call, shown in ((["stats", "--histograms"], "█ 2"), (["draw"], "┌── Zoë"), (["draw"], "caf\ufffd.conllu:1 ")):
+        done = subprocess.run([*MAIN, *call, treebank], capture_output=True, env=ascii_only, check=True)
+        assert shown in done.stdout.decode("utf-8")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("verb", ["convert", "draw", "stats"])
+def test_a_full_disk_is_said_once_and_exits_with_1(verb):
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        done = subprocess.run([*MAIN, verb, "ewt:dev"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "ramify: No space left on device\n")
 
 
 def test_interrupted_by_head(tmp_path):

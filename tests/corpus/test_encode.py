@@ -312,3 +312,10 @@ def test_total_bytes() -> None:
     assert total_bytes(["-"]) is None
     assert total_bytes(["ewt:dev", "-"]) is None
     assert total_bytes([]) == 0
+
+
+def test_corpora_are_compared_by_identity():
+    one, other = (encode_trees([Tree(["a"], [0])]) for _ in range(2))
+    assert one == one
+    assert one != other
+    assert len({one, other}) == 2

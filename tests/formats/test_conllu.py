@@ -9,6 +9,7 @@ from strategies import FORMS, conllu_texts, random_trees
 from ramify.errors import FormatError
 from ramify.formats import Sentence, parse_conllu, read_conllu
 from ramify.formats.conllu import DEPREL, FORM, HEAD, MISC, UPOS
+from ramify.trees import Tree
 
 
 def parse(text):
@@ -150,6 +151,23 @@ def test_a_tree_as_a_sentence_is_read_back(tree, sent_id):
     assert again.tree.sent_id == sent_id
     assert again.comment("label") == "0"
     assert again.comment("text") == " ".join(tree.forms).strip(" \t")
+
+
+@pytest.mark.parametrize(
+    ("tree", "comments", "why"),
+    [
+        (Tree(["a", "b\tc"], [0, 1]), (), r"the tab or line end in 'b\\tc'"),
+        (Tree(["a\nb"], [0]), (), "tab or line end"),
+        (Tree(["a\r"], [0]), (), "tab or line end"),
+        (Tree(["a"], [0], ["root\t"]), (), "tab or line end"),
+        (Tree(["a"], [0], upos=["X\n"]), (), "tab or line end"),
+        (Tree(["a"], [0]), ("# label = 0\n1\tb",), "tab or line end"),
+        (Tree(["a", ""], [0, 1]), (), "word 2 has an empty form"),
+    ],
+)
+def test_a_tree_that_would_not_be_read_back_is_refused(tree, comments, why):
+    with pytest.raises(FormatError, match=r"^here:7 \(sent_id s1\): .*" + why):
+        Sentence.from_tree(replace(tree, sent_id="s1", source="here", line=7), comments)
 
 
 def test_edits_that_change_nothing_on_ewt():

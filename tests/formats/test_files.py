@@ -79,6 +79,38 @@ def test_standard_input(monkeypatch, suffix):
     assert not stdin.closed
 
 
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_a_slow_pipe_delivers_what_it_has(monkeypatch, suffix):
+    """The first sentence comes while the writer still holds the end back; a first piece of one byte confuses nobody."""
+    reading, writing = os.pipe()
+    whole = COMPRESS[suffix](b"".join(f"1\tw{i}\t_\t_\t_\t_\t0\t_\t_\t_\n\n".encode() for i in range(100_000)))
+    with os.fdopen(reading, "rb") as pipe, os.fdopen(writing, "wb", buffering=0) as out:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=pipe))
+        held_back = threading.Event()
+
+        def write():
+            out.write(whole[:1])
+            out.write(whole[1 : len(whole) - 100])
+            held_back.wait(20)
+            out.write(whole[len(whole) - 100 :])
+            out.close()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        sentences = read_conllu("-")
+        assert next(sentences).tree.forms == ("w0",)
+        assert not held_back.is_set()
+        held_back.set()
+        assert sum(1 for _ in sentences) == 99_999
+        writer.join()
+
+
+def test_standard_input_that_is_closed(monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(CallError, match="standard input is closed"):
+        next(read_conllu("-"))
+
+
 def test_faults_of_standard_input_have_an_address(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"oops")))
     with pytest.raises(FormatError, match=r"^<stdin>:1: 1 column instead of 10"):
@@ -110,6 +142,7 @@ def test_the_suffix_that_names_the_format(name, suffix):
 def test_names():
     assert display_name("-") == "<stdin>"
     assert display_name("a/b.conllu") == "a/b.conllu"
+    assert display_name(os.fsdecode(b"caf\xe9.conllu")) == "caf\N{REPLACEMENT CHARACTER}.conllu"
     assert locate("ewt:dev") == data.TREEBANKS["ewt:dev"]
 
 
@@ -189,6 +222,21 @@ def test_a_file_that_ends_within_a_character(tmp_path):
     assert [sentence.text for sentence in sentences] == [GOOD]
     assert error.message.startswith(f"byte 0xc3 at offset {len(GOOD) + 2} is not utf-8")
     assert error.line == 5
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "", "hex", "rot13", "undefined"])
+def test_what_is_no_encoding(tmp_path, encoding):
+    path = tmp_path / "dev.conllu"
+    path.write_bytes(GOOD.encode())
+    with pytest.raises(CallError, match=f"^unknown encoding: {encoding}$"):
+        next(read_conllu(path, encoding=encoding))
+
+
+def test_utf_8_is_not_utf_16(tmp_path):
+    path = tmp_path / "dev.conllu"
+    path.write_bytes(GOOD.encode())
+    with pytest.raises(FormatError, match=r"dev\.conllu:1: the file is not utf-16: "):
+        next(read_conllu(path, encoding="utf-16"))
 
 
 def test_large_offsets_are_readable(tmp_path):

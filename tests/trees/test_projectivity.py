@@ -1,3 +1,5 @@
+import random
+import time
 from dataclasses import replace
 
 import pytest
@@ -101,4 +103,15 @@ def test_large_trees_need_no_recursion():
     n = 5_000
     chain = Tree(["w"] * n, (*range(2, n), 0, 1))  # the last word hangs on the first, across the whole chain
     assert not is_projective(chain)
-    assert is_projective(lift(Tree(["w"] * 300, (*range(2, 300), 0, 1))))
+    assert lift(chain) == replace(chain, heads=(*range(2, n), 0, n - 1))  # one step at a time along all of it
+
+
+def test_a_large_tangle_is_lifted_at_once():
+    """Every word on a random earlier one, in a random order of words: thousands of arcs to lift."""
+    order = random.Random(1).sample(range(1, 1_501), 1_500)
+    heads = [0] * len(order)
+    for i, word in enumerate(order[1:], 1):
+        heads[word - 1] = order[random.Random(i).randrange(i)]
+    start = time.perf_counter()
+    assert is_projective(lift(Tree(["w"] * len(order), heads)))
+    assert time.perf_counter() - start < 5

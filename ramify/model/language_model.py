@@ -1,0 +1,76 @@
+"""LanguageModel: what all models share, whatever they read: embeddings, output layer, loss and log-probabilities."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ramify.corpus import Corpus
+from ramify.corpus.structure import Array
+from ramify.model.config import ModelConfig
+from ramify.model.output import NoiseContrastive, Softmax
+
+
+class LanguageModel(nn.Module, ABC):
+    """A model that has a state for each word to be predicted, and an output layer that predicts from states."""
+
+    def __init__(self, config: ModelConfig, counts: Tensor) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Parameter(torch.empty(len(counts), config.embedding))  # W_e [V, S]
+        self.projection = nn.Parameter(torch.empty(config.projection, config.state)) if config.projection else None
+        tied = self.embedding if config.tied else None
+        self.output = Softmax(len(counts), config.before_output, config.output_bias, tied)  # W_ho [V, D]
+        self.noise: NoiseContrastive | None = None  # set when the model is trained by NCE
+        self.sparse_gradients = False  # of the embeddings: for optimisers that then touch few rows of many
+
+    @abstractmethod
+    def build(self, corpus: Corpus, sentences: Array) -> Any:
+        """The batch of some sentences, as this model reads them."""
+
+    @abstractmethod
+    def states(self, batch: Any) -> Tensor:
+        """The state before each prediction [N, D]."""
+
+    @abstractmethod
+    def targets(self, batch: Any) -> Tensor:
+        """The word of each prediction [N]."""
+
+    def initialise(self, scale: float = 0.1) -> None:
+        """All parameters uniform in [-scale, scale], as in the paper."""
+        with torch.no_grad():
+            for parameter in self.parameters():
+                parameter.uniform_(-scale, scale)
+            for name, parameter in self.named_parameters():
+                if name.endswith("bias_x"):
+                    size = parameter.shape[1] // 4
+                    parameter[:, size : 2 * size] += self.config.forget_bias
+
+    def embed(self, words: Tensor) -> Tensor:
+        """W_e e(w) for some words (2a)."""
+        return functional.embedding(words, self.embedding, sparse=self.sparse_gradients)
+
+    def before_output(self, batch: Any) -> Tensor:
+        """What the output layer reads: the states, projected where the model does that."""
+        h = functional.dropout(self.states(batch), self.config.dropout_output, self.training)
+        return h if self.projection is None else functional.linear(h, self.projection)
+
+    def loss(self, batch: Any) -> Tensor:
+        """The training loss summed over all predictions: NCE where the model has noise, else the softmax."""
+        h, targets = self.before_output(batch), self.targets(batch)
+        if self.noise is not None:
+            return self.noise.loss(h, targets, self.output.weight)
+        return self.output.loss(h, targets)
+
+    @torch.no_grad()
+    def log_probabilities(self, batch: Any) -> Tensor:
+        """log P of each prediction [N], normalised over the vocabulary."""
+        return self.output.log_probabilities(self.before_output(batch), self.targets(batch))
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(parameter.numel() for parameter in self.parameters())

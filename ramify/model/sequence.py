@@ -1,0 +1,55 @@
+"""The paper's own baselines: an LSTM language model and a bidirectional one, on the same corpora as the tree models.
+
+They need no tree. The LSTM gives P(S), plain left-to-right surprisal. The BiLSTM predicts each word from all others, so
+the product of its predictions is a pseudo-likelihood and no probability of a sentence.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from ramify.corpus import Corpus, SequenceBatch, build_sequence_batch
+from ramify.corpus.structure import Array
+from ramify.kernels.rows import Rows, sequence_rows
+from ramify.model.config import Kind, ModelConfig
+from ramify.model.language_model import LanguageModel
+from ramify.model.treelstm import Stack
+
+
+class SequenceLSTM(LanguageModel):
+    """P(S): each word, and the end, from the words before it. Bidirectional: from the words before and those after."""
+
+    def __init__(self, config: ModelConfig, counts: Tensor) -> None:
+        super().__init__(config, counts)
+        sizes = config.embedding, config.hidden, config.layers, config.dropout_between
+        self.forward_lstm = Stack(1, *sizes)
+        self.backward_lstm = Stack(1, *sizes) if config.kind is Kind.BILSTM else None
+        self.initialise()
+
+    def build(self, corpus: Corpus, sentences: Array) -> SequenceBatch:
+        return build_sequence_batch(corpus, sentences)
+
+    def states(self, batch: SequenceBatch) -> Tensor:
+        """[N + B, D], or [N + B, 2 D] for both directions."""
+        device = self.embedding.device
+        read = torch.from_numpy(batch.before).to(device)
+        rows = sequence_rows(batch, device)
+        h = self._read(self.forward_lstm, read[1:], rows)[1:]
+        if self.backward_lstm is None:
+            return h
+        # From the right, in the same rows: ROOT first, then the last word, and so on. The state that has read all words
+        # behind a word is that of the step before its mirror image.
+        mirror = torch.from_numpy(batch.mirror[1:]).to(device)
+        words = torch.from_numpy(batch.word).to(device)[mirror]
+        states = self._read(self.backward_lstm, words, rows)
+        return torch.cat([h, states.index_select(0, rows.predecessor[mirror])], 1)
+
+    def _read(self, lstm: Stack, words: Tensor, rows: Rows) -> Tensor:
+        x = functional.dropout(self.embed(words), self.config.dropout_input, self.training)
+        states: Tensor = lstm([x], rows)
+        return states
+
+    def targets(self, batch: SequenceBatch) -> Tensor:
+        return torch.from_numpy(batch.word[1:]).to(self.embedding.device).long()

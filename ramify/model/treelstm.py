@@ -1,0 +1,121 @@
+"""TreeLSTM and LdTreeLSTM of Zhang, Lu and Lapata, "Top-down Tree Long Short-Term Memory Networks" (NAACL 2016).
+
+Read from top to bottom it grows from the weights of one layer to the whole model; numbers in parentheses are the
+equations of the paper. Where the paper is silent, the model does what the authors' code does: biases on both sides,
+every h and c of ROOT 0.01, gates in the order i, f, o, u.
+
+Letters: N words of a batch, Z = 4 edge types, S embedding size, D hidden size, Q size of the LD LSTM, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ramify.corpus import Batch, Corpus, build_batch
+from ramify.corpus.structure import RIGHT, Array
+from ramify.kernels.choice import recur
+from ramify.kernels.rows import Rows, chain_rows, tree_rows
+from ramify.model.config import Kind, ModelConfig
+from ramify.model.language_model import LanguageModel
+
+INITIAL = 0.01  # H[:, 0], and c of ROOT; also the start of the LD LSTM and its state where there is nothing to read
+
+
+class Layer(nn.Module):
+    """The weights of one layer of Z LSTMs: gates = W_x x + b_x + W_h h' + b_h, in the order i, f, o, u."""
+
+    def __init__(self, sets: int, size_in: int, size: int) -> None:
+        super().__init__()
+        self.weight_x = nn.Parameter(torch.empty(sets, 4 * size, size_in))
+        self.weight_h = nn.Parameter(torch.empty(sets, 4 * size, size))
+        self.bias_x = nn.Parameter(torch.empty(sets, 4 * size))
+        self.bias_h = nn.Parameter(torch.empty(sets, 4 * size))
+
+    def forward(self, x: list[Tensor], rows: Rows, extra: dict[int, Tensor] | None = None) -> Tensor:
+        """The states [N + 1, D] of all rows; x[z] is the input of the rows of set z, `extra` joins their gates."""
+        bias = self.bias_x + self.bias_h
+        # Autocast narrows these products; the recurrence itself keeps its precision.
+        inputs = [torch.addmm(bias[z], x[z], self.weight_x[z].t()).to(bias.dtype) for z in range(rows.sets)]
+        for z, more in (extra or {}).items():
+            inputs[z] = inputs[z] + more
+        return recur(inputs, self.weight_h, INITIAL, rows)  # (3), (4): h = LSTM^z(x, H[:, t'])
+
+
+class Stack(nn.Module):
+    """Layers of Z LSTMs, each reading the states of the one below (a deep LSTM^z)."""
+
+    def __init__(self, sets: int, size_in: int, size: int, layers: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        sizes_in = [size_in] + [size] * (layers - 1)
+        self.layers = nn.ModuleList(Layer(sets, each, size) for each in sizes_in)
+        self.dropout = dropout
+
+    def forward(self, x: list[Tensor], rows: Rows, extra: dict[int, Tensor] | None = None) -> Tensor:
+        first, *further = self.layers
+        h: Tensor = first(x, rows, extra)
+        for layer in further:
+            below = functional.dropout(h, self.dropout, self.training)
+            h = layer([below.index_select(0, index) for index in rows.index], rows)
+        return h
+
+
+class LeftDependents(nn.Module):
+    """LD: one LSTM that reads the words of a head's left dependents, furthest to closest (section 2.3)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        size = config.ld_hidden or config.hidden
+        self.stack = Stack(1, config.embedding, size, config.ld_layers)
+        self.weight_q = nn.Parameter(torch.empty(4 * config.hidden, size))  # its part of GEN-R's input weights
+
+    def forward(self, embed: Callable[[Tensor], Tensor], batch: Batch, device: torch.device) -> Tensor:
+        """What q, the last state of its chain, adds to the gates of each RIGHT row [RIGHT rows, 4 D].
+
+        Chains are numbered from 1 in the order of the last step, in which all of them take part.
+        """
+        rows = chain_rows(batch, device)
+        words = torch.from_numpy(batch.chain_words).to(device)
+        states = self.stack([embed(words)], rows)
+        last = len(states) - batch.n_chains
+        q = torch.cat([states[:1], states[last:]])  # chain 0: no left dependents, so the initial state
+        return q @ self.weight_q.t()
+
+
+class TreeLSTM(LanguageModel):
+    """P(S | T) = product of P(w | D(w)) over the words of a tree (1); with LD it is the LdTreeLSTM."""
+
+    def __init__(self, config: ModelConfig, counts: Tensor, labels: int = 1) -> None:
+        super().__init__(config, counts)
+        self.gen = Stack(4, config.embedding, config.hidden, config.layers, config.dropout_between)
+        self.ld = LeftDependents(config) if config.kind is Kind.LDTREE else None
+        self.label_embedding = nn.Parameter(torch.empty(labels, config.embedding)) if config.label_aware else None
+        self.initialise()
+
+    def build(self, corpus: Corpus, sentences: Array) -> Batch:
+        return build_batch(corpus, sentences)
+
+    def states(self, batch: Batch) -> Tensor:
+        """H[:, t] of every word, top layer [N, D]: all that the model knows before it predicts the word."""
+        device = self.embedding.device
+        rows = tree_rows(batch, device)
+        words = torch.from_numpy(batch.predecessor_word).to(device)
+        x = []
+        for index in rows.index:  # (2a), for the rows of each edge type
+            x_z = self.embed(words[index])
+            if self.label_embedding is not None:
+                labels = torch.from_numpy(batch.label).to(device)[index]
+                x_z = x_z + functional.embedding(labels, self.label_embedding)
+            x.append(functional.dropout(x_z, self.config.dropout_input, self.training))
+        extra = {}
+        if self.ld is not None:
+            chain = torch.from_numpy(batch.chain).to(device)[rows.index[RIGHT]]
+            extra[RIGHT] = functional.embedding(chain, self.ld(self.embed, batch, device))
+        h: Tensor = self.gen(x, rows, extra)  # (2b), (2c)
+        return h[1:]
+
+    def targets(self, batch: Batch) -> Tensor:
+        return torch.from_numpy(batch.word[1:]).to(self.embedding.device).long()

@@ -1,0 +1,110 @@
+"""The model card: README.md in a model's folder, for whoever finds it there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ramify import __version__
+from ramify.corpus import Corpus
+from ramify.corpus.structure import Array
+from ramify.formats.files import whole_file
+from ramify.model.config import Kind
+from ramify.model.folder import CARD, LOG
+from ramify.model.language_model import LanguageModel
+from ramify.training.recipe import Recipe
+
+_NAMES = {
+    Kind.TREE: "TreeLSTM",
+    Kind.LDTREE: "LdTreeLSTM",
+    Kind.LSTM: "LSTM language model",
+    Kind.BILSTM: "bidirectional LSTM language model",
+}
+_NUMBERS = {
+    "P(S|T)": "P(S|T): each word from its dependency path, the tree being given. It is not incremental surprisal.",
+    "P(S)": "P(S): each word from the words before it. It needs no tree.",
+    "pseudo-likelihood": "a pseudo-likelihood: each word from all others. It is no probability of a sentence.",
+}
+_EWT_LICENCE = (
+    "Licence of English EWT (ewt:*): Creative Commons Attribution-ShareAlike 4.0 International, Universal Dependencies."
+)
+
+
+def write_card(
+    folder: Path,
+    model: LanguageModel,
+    recipe: Recipe,
+    corpora: list[Corpus],
+    validation: tuple[Corpus, Array],
+    begun_from: Path | None = None,
+) -> None:
+    """Say in a model's folder what it is, what it was trained on and how well it does."""
+    config = model.config
+    words = len(corpora[0].vocabulary)
+    parts = [
+        f"# {config.kind}-{config.hidden}",
+        f"{_NAMES[config.kind]} with {model.n_parameters:,} parameters and a vocabulary of {words:,} words, trained by "
+        f"Ramify {__version__}. Its numbers are {_NUMBERS[config.kind.number]}",
+        "## Data",
+        "\n".join(f"- {line}" for line in _data(corpora, validation, begun_from)),
+        "## Figures",
+        _figures(read_log(folder)),
+        "## Recipe",
+        f"```toml\n{recipe.to_toml()}```",
+        "## Use",
+        "```\nramify evaluate TREEBANK -m .\nramify score TREEBANK -m .\n```",
+    ]
+    with whole_file(folder / CARD) as out:
+        out.write("\n\n".join(parts) + "\n")
+
+
+def read_log(folder: Path) -> list[dict[str, Any]]:
+    """What was logged at the end of each epoch. The last line of a run that was killed may not be whole."""
+    found = []
+    path = folder / LOG
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            break
+    return found
+
+
+def read_data(folder: Path) -> list[str]:
+    """The lines on data of a model's card."""
+    path = folder / CARD
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    section = text.partition("\n## Data\n")[2].partition("\n## ")[0]
+    return [line.removeprefix("- ") for line in section.splitlines() if line]
+
+
+def _data(corpora: list[Corpus], validation: tuple[Corpus, Array], begun_from: Path | None) -> list[str]:
+    sources = [_source(source) for corpus in corpora for source in corpus.about.get("sources", [])]
+    lines = [f"trained on {source}" for source in sources]
+    corpus, sentences = validation
+    names = ", ".join(source["name"] for source in corpus.about.get("sources", []))
+    apart = f"{len(sentences):,} sentences held out of" if len(sentences) < len(corpus) else "all of"
+    lines.append(f"validated on {apart} {names}")
+    if begun_from is not None:
+        before = [line for line in read_data(begun_from) if line != _EWT_LICENCE]
+        lines += [f"begun from {begun_from}", *(f"there {line}" for line in before)]
+    if any("ewt:" in line for line in lines):
+        lines.append(_EWT_LICENCE)
+    return lines
+
+
+def _source(source: dict[str, Any]) -> str:
+    return f"{source['name'] or 'trees'}: {source['sentences']:,} sentences, {source['words']:,} words"
+
+
+def _figures(log: list[dict[str, Any]]) -> str:
+    if not log:
+        return "None yet: the first epoch is not over."
+    best = min(log, key=lambda record: float(record["valid_entropy"]))
+    rows = [f"| {each['epoch']} | {each['train_loss']:.4f} | {each['valid_ppl']:.2f} |" for each in log]
+    return (
+        f"Validation perplexity {best['valid_ppl']:.2f} after epoch {best['epoch']}: UNK and punctuation counted, ends "
+        "of sentences not. The parameters are those of this epoch.\n\n"
+        f"| epoch | train loss ({best['objective']}) | validation ppl |\n| ---: | ---: | ---: |\n" + "\n".join(rows)
+    )

@@ -1,0 +1,219 @@
+"""Session: from names of sources to a trainer that is ready to run, fresh, from another model, or resumed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from ramify.corpus import Corpus, Encoding, Vocabulary, encode, is_store, open_store
+from ramify.corpus.encode import draw
+from ramify.corpus.structure import Array
+from ramify.errors import CallError
+from ramify.formats.files import whole_file
+from ramify.model.folder import (
+    CONFIG,
+    LOG,
+    RECIPE,
+    VOCABULARY,
+    WEIGHTS,
+    load_weights,
+    make_model,
+    read_config,
+    write_config,
+)
+from ramify.training.distributed import Group
+from ramify.training.recipe import Objective, Precision, Recipe
+from ramify.training.trainer import CHECKPOINT, Trainer, Watcher
+from ramify.training.vectors import read_vectors
+
+Validation = tuple[Corpus, Array]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to train on, and where from."""
+
+    sources: list[str]
+    valid: str | None = None
+    hold_out: int | None = None
+    begin_from: Path | None = None
+    weights: list[float] | None = None
+    vectors: Path | None = None
+    device: str = "cpu"
+    threads: int = 1
+    checkpoint_every: float = 600.0
+
+
+def device_for(name: str) -> str:
+    """`auto` is the GPU where there is one; under torchrun, each process has its own."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and "LOCAL_RANK" in os.environ:
+        name = f"cuda:{os.environ['LOCAL_RANK']}"
+    try:
+        torch.device(name)
+    except RuntimeError:
+        raise CallError(f"no device {name}; known are auto, cpu, cuda, cuda:0, ...") from None
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise CallError("there is no GPU that torch can use: take --device cpu")
+    return name
+
+
+_OF_MODEL = ("hidden", "embedding", "layers", "ld_hidden", "ld_layers", "projection", "tied", "label_aware")
+
+
+def adopt(recipe: Recipe, begin_from: Path, asked: Collection[str] = ()) -> Recipe:
+    """The recipe with kind and sizes of the model that it goes on from; those that were asked for must be the same."""
+    config = read_config(begin_from)
+    own = {"model": config.kind} | {name: getattr(config, name) for name in _OF_MODEL}
+    for name in asked:
+        if name in own and getattr(recipe, name) != own[name]:
+            raise CallError(f"{begin_from} has {name} {own[name]}, which cannot become {getattr(recipe, name)}")
+    if config.output_bias and recipe.objective is Objective.NCE:
+        raise CallError(f"{begin_from} has an output bias, which NCE does not train: go on with --objective nll")
+    return replace(recipe, **own)
+
+
+def prepare(plan: Plan, recipe: Recipe) -> tuple[list[Corpus], Validation]:
+    """The corpora under one vocabulary, and what to validate on."""
+    vocabulary = Vocabulary.load(plan.begin_from / VOCABULARY) if plan.begin_from else None
+    corpora: list[Corpus] = []
+    held_out = plan.hold_out or (0 if plan.valid else None)
+    treebanks = [source for source in plan.sources if not is_store(source)]
+    stores = [source for source in plan.sources if is_store(source)]
+    if plan.weights is not None and (treebanks or len(plan.weights) != len(stores)):
+        raise CallError(f"{len(plan.weights)} weights for {len(stores)} stores: weights are for stores, one for each")
+    for store in stores:
+        corpora.append(open_store(store))
+        vocabulary = vocabulary or corpora[-1].vocabulary
+        if corpora[-1].vocabulary.words != vocabulary.words:
+            raise CallError(
+                f"{store} has another vocabulary: encode it with --vocabulary of the first, or of the model"
+            )
+    if treebanks:
+        corpus = _encode(treebanks, recipe, vocabulary, 0)
+        if held_out is None and not any(len(each.held_out) for each in corpora):
+            held_out = min(4000, max(1, len(corpus) // 20))
+        corpus = replace(corpus, held_out=draw(len(corpus), held_out or 0, recipe.seed))
+        corpora.append(corpus)
+        vocabulary = vocabulary or corpus.vocabulary
+    elif plan.hold_out:
+        corpora[0] = replace(corpora[0], held_out=draw(len(corpora[0]), plan.hold_out, recipe.seed))
+    assert vocabulary is not None
+    if plan.valid is not None:
+        valid = open_store(plan.valid) if is_store(plan.valid) else _encode([plan.valid], recipe, vocabulary, 0)
+        if valid.vocabulary.words != vocabulary.words:
+            raise CallError(f"{plan.valid} has another vocabulary: encode it with --vocabulary")
+        return corpora, (valid, valid.everything)
+    asked_first = corpora[::-1] if plan.hold_out and treebanks else corpora  # the treebanks come last
+    validation = next(((each, each.held_out) for each in asked_first if len(each.held_out)), None)
+    if validation is None:
+        raise CallError("there is nothing to validate on: give --valid or --hold-out")
+    return corpora, validation
+
+
+def _encode(treebanks: list[str], recipe: Recipe, vocabulary: Vocabulary | None, hold_out: int) -> Corpus:
+    return encode(
+        treebanks,
+        Encoding(
+            min_count=recipe.min_count,
+            max_vocabulary=recipe.max_vocab,
+            vocabulary=vocabulary,
+            hold_out=hold_out,
+            lowercase=recipe.lowercase,
+            max_length=recipe.max_length,
+        ),
+    )
+
+
+def start(
+    plan: Plan,
+    recipe: Recipe,
+    corpora: list[Corpus],
+    validation: Validation,
+    folder: Path,
+    resume: bool = False,
+    force: bool = False,
+    group: Group | None = None,
+    watcher: Watcher | None = None,
+) -> Trainer:
+    """A trainer whose folder is made and whose parameters are set."""
+    group = group or Group()
+    vocabulary = corpora[0].vocabulary
+    config = recipe.config
+    if plan.begin_from is not None:
+        recipe = adopt(recipe, plan.begin_from)
+        config = replace(recipe.config, output_bias=read_config(plan.begin_from).output_bias)
+    if recipe.vectors_frozen and plan.vectors is None and plan.begin_from is None:
+        raise CallError("there are no vectors to freeze: give --vectors")
+    if group.writes:
+        _check_folder(folder, resume, force)
+    torch.manual_seed(recipe.seed)
+    if recipe.precision is Precision.TF32:
+        torch.set_float32_matmul_precision("high")
+    model = make_model(config, vocabulary)
+    model.initialise(recipe.init)
+    if plan.begin_from is not None:
+        load_weights(model, plan.begin_from / WEIGHTS)
+    if plan.vectors is not None:
+        words, values = read_vectors(plan.vectors, vocabulary, config.embedding)
+        model.embedding.data[words] = values
+        watcher = watcher or Watcher()
+        watcher.vectors(len(words), len(vocabulary))
+    model = model.to(plan.device)
+    trainer = Trainer(
+        model,
+        recipe,
+        corpora,
+        validation,
+        folder,
+        weights=plan.weights,
+        group=group,
+        watcher=watcher,
+        threads=plan.threads,
+        checkpoint_every=plan.checkpoint_every,
+        begun_from=plan.begin_from,
+    )
+    if resume:
+        group.wait()
+        trainer.resume()
+    elif group.writes:
+        _make_folder(folder)  # last of all: what it replaces may be the model that this one goes on from
+        write_config(folder, config, vocabulary)
+        with whole_file(folder / RECIPE) as out:
+            out.write(recipe.to_toml())
+        (folder / LOG).write_text("", encoding="utf-8")
+    return trainer
+
+
+def _check_folder(folder: Path, resume: bool, force: bool) -> None:
+    """Refuse a folder before any work is done."""
+    if resume:
+        if not (folder / CHECKPOINT).is_file():
+            raise CallError(
+                f"{folder} has no checkpoint to go on from"
+                + (": it is finished" if (folder / WEIGHTS).is_file() else "")
+            )
+        return
+    if folder.is_file():
+        raise CallError(f"{folder} is a file, not a folder")
+    if folder.exists() and any(folder.iterdir()):
+        if not (folder / CONFIG).is_file():
+            raise CallError(f"{folder} is there and is no model")
+        if not force:
+            goes_on = "--resume goes on, " if (folder / CHECKPOINT).is_file() else ""
+            raise CallError(f"{folder} is already there; {goes_on}--force replaces it")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CallError(f"{folder} cannot be made: {error.strerror}") from error

@@ -1,0 +1,273 @@
+"""ramify train on the command line: exit codes, signals, resuming, what is said where; and ramify info of a model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_runs import OPTIONS, write_treebank
+
+from ramify.cli import run
+from ramify.model.folder import load_model
+from ramify.training.card import read_log
+from ramify.training.trainer import CHECKPOINT, Trainer
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> list[str]:
+    """26 sentences to train on: 4 steps in an epoch, two epochs."""
+    return ["train", str(write_treebank(tmp_path / "some.conllu", 30)), "--hold-out", "4", *OPTIONS]
+
+
+def log_of(folder: Path) -> list[dict[str, Any]]:
+    clock = ("seconds", "words_per_second")
+    return [{key: value for key, value in record.items() if key not in clock} for record in read_log(folder)]
+
+
+def at_step(number: int, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    step, steps = Trainer.step, iter(range(1, number))
+
+    def counted(self: Trainer, batch: Any) -> float:
+        if next(steps, None) is None:
+            act()
+        return step(self, batch)
+
+    monkeypatch.setattr(Trainer, "step", counted)
+
+
+def test_what_is_said_where(call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "m"
+    assert run([*call, "-o", str(folder)]) == 0
+    out, said = capsys.readouterr()
+    best = min(record["valid_ppl"] for record in read_log(folder))
+    assert out.startswith(f"valid ppl {best:.2f} after epoch ")
+    assert out.endswith(f"minutes, in {folder}\n")
+    assert said.startswith("ldtree-8, ")
+    assert "epoch   1  train loss " in said
+    assert "epoch   2  train loss " in said
+    assert run([*call, "-o", str(folder)]) == 2
+    assert capsys.readouterr().err == f"ramify: {folder} is already there; --force replaces it\n"
+    assert run([*call, "-o", str(folder), "--force", "-q"]) == 0
+    out, said = capsys.readouterr()
+    assert (out.count("valid ppl"), said) == (1, "")
+    load_model(folder)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--resume"], "m has no checkpoint to go on from"),
+        (["--recipe", "modren"], "no recipe modren; known are modern, paper-msr, paper-ptb"),
+        (["--from", "nowhere"], "nowhere"),
+        (["--vectors", "nowhere.txt"], "no such file: nowhere.txt"),
+        (["--vectors-frozen"], "no vectors to freeze"),
+        (["--weights", "1,x"], "--weights are 1 numbers with commas between them, not '1,x'"),
+        (["--weights", "1"], "weights are for stores"),
+        (["--valid", "nowhere.conllu"], "no such file: nowhere.conllu"),
+        (["--device", "gpu0"], "no device gpu0"),
+        (["--hidden", "0"], "sizes and numbers of layers are"),
+        (["--lr", "0"], "lr is above 0"),
+        (["--objective", "mse"], "mse"),
+        (["--dropout-input", "1.5"], "dropout rates lie between 0 and 1"),
+        (["--max-vocab", "1"], "a vocabulary holds UNK and ROOT at least"),
+        (["--max-length", "0"], "no sentence to encode"),
+        (["--hold-out", "99"], "cannot hold out 99 of 30 sentences"),
+    ],
+)
+def test_a_wrong_call(
+    options: list[str],
+    said: str,
+    call: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run([*call, "-o", "m", *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in " ".join(err.split())
+    assert "Traceback" not in err
+    assert not Path("m").exists()
+
+
+def test_a_malformed_treebank(call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(call[1]).write_text("1\ta\t_\t_\t_\t_\t1\tdep\t_\t_\n\n")
+    assert run([*call, "-o", str(tmp_path / "m")]) == 1
+    assert capsys.readouterr().err.startswith(f"ramify: {call[1]}:1")
+
+
+def test_long_sentences_are_left_out_and_counted(
+    call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*call, "-o", str(tmp_path / "m"), "--max-length", "15", "--epochs", "1"]) == 0
+    assert "sentences left out: too long\n" in capsys.readouterr().err
+
+
+def test_vectors_are_counted(call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "v.txt").write_text("".join(f"{word}{' 0.5' * 8}\n" for word in ("the", ".", "none")))
+    call = [*call, "-o", str(tmp_path / "m"), "--vectors", str(tmp_path / "v.txt")]
+    assert run([*call, "--epochs", "1"]) == 0
+    vocabulary = load_model(tmp_path / "m")[1]
+    found = sum(word in ("the", "The", ".") for word in vocabulary.words)
+    assert f"vectors: {found} of {len(vocabulary):,} words found\n" in capsys.readouterr().err
+    assert run([*call, "--embedding", "7", "--projection", "7", "--force"]) == 1
+    assert "v.txt:1: the vector of 'the' has 8 numbers, the embedding 7" in capsys.readouterr().err
+    load_model(tmp_path / "m")
+
+
+def test_going_on_from_a_model(call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    assert run([*call, "-o", str(old), "--dropout-input", "0.1", "-q"]) == 0
+    again = ["train", call[1], "--from", str(old), "-o", str(new), "--epochs", "1"]
+    assert run([*again, "-q"]) == 0
+    recipe = (new / "recipe.toml").read_text()
+    for line in ("hidden = 8 ", "dropout_input = 0.1 ", "epochs = 1 ", "batch_size = 8 "):
+        assert f"\n{line}" in recipe
+    assert load_model(new)[1] == load_model(old)[1]
+    capsys.readouterr()
+    assert run([*again, "--force", "--hidden", "9"]) == 2
+    assert f"{old} has hidden 8, which cannot become 9" in capsys.readouterr().err
+    assert run([*again, "--force", "--recipe", "paper-ptb", "-q", "--batch-size", "8"]) == 0
+    assert "\nhidden = 8 " in (new / "recipe.toml").read_text()
+
+
+def test_several_seeds(
+    call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = [*call, "-o", str(tmp_path / "whole"), "--seeds", "3", "-q", "--epochs", "1", "--seed", "4"]
+    assert run(call) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert len(out) == 4
+    assert out[-1].startswith("valid ppl ")
+    assert out[-1].endswith(" over 3 seeds")
+    assert sorted(path.name for path in (tmp_path / "whole").iterdir()) == ["seed-4", "seed-5", "seed-6"]
+    with monkeypatch.context() as patch:
+        at_step(6, lambda: signal.raise_signal(signal.SIGINT), patch)
+        call[call.index("-o") + 1] = str(tmp_path / "broken")
+        assert run(call) == 130
+    capsys.readouterr()
+    assert run([*call, "--resume"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == out[-1]
+
+
+# --- stopped ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_asked_to_stop(
+    number: signal.Signals,
+    code: int,
+    call: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert run([*call, "-o", str(whole), "-q"]) == 0
+    handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    with monkeypatch.context() as patch:
+        at_step(6, lambda: signal.raise_signal(number), patch)
+        assert run([*call, "-o", str(broken)]) == code
+    said = capsys.readouterr().err
+    assert "stopping after this step; the checkpoint is being written" in said
+    assert said.endswith(
+        "ramify: stopped in epoch 2 after batch 2 of 4; the checkpoint is written: "
+        "repeat the command with --resume to go on\n"
+    )
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == handlers
+    assert (broken / CHECKPOINT).is_file()
+    assert run([*call, "-o", str(broken)]) == 2
+    assert "is already there; --resume goes on, --force replaces it" in capsys.readouterr().err
+    assert run([*call, "-o", str(broken), "--lr", "0.5", "--resume"]) == 1
+    assert "belongs to another recipe: resume with the options of the first start" in capsys.readouterr().err
+    assert run([*call, "-o", str(broken), "--resume", "-q"]) == 0
+    assert log_of(broken) == log_of(whole)
+    assert (broken / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+    assert run([*call, "-o", str(broken), "--resume"]) == 2
+    assert "has no checkpoint to go on from: it is finished" in capsys.readouterr().err
+
+
+def test_killed(call: list[str], tmp_path: Path) -> None:
+    """kill -9 at any moment: what is there is whole, and the run goes on to the end of an unbroken one."""
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    call = [*call, "-q", "--epochs", "40", "--decay", "constant", "--patience", "40"]
+    program = [sys.executable, "-c", "from ramify.cli import main; main()"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    killed = subprocess.Popen([*program, *call, "-o", str(broken), "--checkpoint-every", "0"], env=environment)
+    until = time.monotonic() + 60
+    while len(read_log(broken)) < 3 and killed.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+    killed.kill()
+    assert killed.wait(timeout=20) == -signal.SIGKILL
+    epochs = len(read_log(broken))
+    assert 3 <= epochs < 40
+    load_model(broken)
+    assert run([*call, "-o", str(broken), "--resume"]) == 0
+    assert run([*call, "-o", str(whole)]) == 0
+    assert log_of(broken) == log_of(whole)
+    assert (broken / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+
+
+def test_a_loss_that_is_no_number(call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*call, "-o", str(tmp_path / "m"), "--lr", "1e30", "--clip", "0"]) == 1
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("ramify: the ")
+    assert "at batch " in said
+    assert "try a lower --lr or --clip" in said
+
+
+# --- info ------------------------------------------------------------------------------------------------------------
+
+
+def test_info_of_a_model(call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "m"
+    assert run([*call, "-o", str(folder), "-q", "--lr", "0.03"]) == 0
+    capsys.readouterr()
+    assert run(["info", str(folder)]) == 0
+    shown = capsys.readouterr().out
+    model, vocabulary = load_model(folder)
+    log = read_log(folder)
+    assert shown.startswith(f"ldtree-8, {model.n_parameters:,} parameters; its numbers are P(S|T)\n")
+    assert f"vocabulary of {len(vocabulary)} words" in shown
+    assert "recipe: nll, adamw, lr 0.03 linear, batches of 8, at most 2 epochs, dropout 0.3/0/0.3, seed 1" in shown
+    assert f"trained on {call[1]}: 30 sentences" in shown
+    assert "not finished" not in shown
+    best = min(log, key=lambda record: float(record["valid_ppl"]))
+    for record in log:
+        row = [str(record["epoch"]), f"{record['lr']:.2g}", f"{record['train_loss']:.4f}", f"{record['valid_ppl']:.2f}"]
+        assert row + ["*"] * (record is best) in [line.split() for line in shown.splitlines()]
+    assert run(["info", str(folder), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["kind"], found["parameters"], found["vocabulary"]) == ("P(S|T)", model.n_parameters, len(vocabulary))
+    assert (found["log"], found["best"], found["finished"]) == (log, best, True)
+    assert (found["model"]["hidden"], found["recipe"]["lr"]) == (8, 0.03)
+
+
+def test_info_of_a_run_that_was_stopped(
+    call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_step(1, lambda: signal.raise_signal(signal.SIGINT), monkeypatch)
+    assert run([*call, "-o", str(tmp_path / "m"), "-q"]) == 130
+    capsys.readouterr()
+    assert run(["info", str(tmp_path / "m")]) == 0
+    assert "training is not finished; --resume goes on" in capsys.readouterr().out
+    assert run(["info", str(tmp_path / "m"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["finished"], found["best"], found["log"]) == (False, None, [])
+
+
+def test_info_of_what_is_neither(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["info", str(tmp_path)]) == 1
+    assert "is no store" in capsys.readouterr().err
+    (tmp_path / "config.json").write_text("{}")
+    assert run(["info", str(tmp_path)]) == 1
+    assert "config.json cannot be read" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from ramify.kernels.words import score_words
 
-CHUNK = 1 << 22  # logits at once: 16 MB in float32, which fits into a cache
+CHUNK = 1 << 24  # logits at once: 64 MB in float32
 LEAST_ROWS = 64  # or the matrix products get slow
 
 
@@ -119,7 +119,8 @@ class NoiseContrastive(nn.Module):
         if self.shared:
             return self._loss_with_shared_noise(h, targets, weight)
         total = h.new_zeros(())
-        for rows in _chunks(len(h), (self.k + 1) * h.shape[1]):
+        width = (self.k + 1) * (h.shape[1] if h.is_cuda else 1)  # on the CPU no rows of W are copied together
+        for rows in _chunks(len(h), width):
             words = torch.cat([targets[rows, None], self.draw((rows.stop - rows.start, self.k))], 1)  # [N, 1 + k]
             scores = score_words(h[rows], weight, words)
             ratio = self._log_ratio(scores, words)

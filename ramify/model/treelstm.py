@@ -39,7 +39,8 @@ class Layer(nn.Module):
         """The states [N + 1, D] of all rows; x[z] is the input of the rows of set z, `extra` joins their gates."""
         bias = self.bias_x + self.bias_h
         # Autocast narrows these products; the recurrence itself keeps its precision.
-        inputs = [torch.addmm(bias[z], x[z], self.weight_x[z].t()).to(bias.dtype) for z in range(rows.sets)]
+        weights = zip(bias.unbind(), x, self.weight_x.unbind(), strict=True)  # unbind: one gradient, not Z to be added
+        inputs = [torch.addmm(b, x_z, w.t()).to(bias.dtype) for b, x_z, w in weights]
         for z, more in (extra or {}).items():
             inputs[z] = inputs[z] + more
         return recur(inputs, self.weight_h, INITIAL, rows)  # (3), (4): h = LSTM^z(x, H[:, t'])

@@ -318,4 +318,4 @@ def _optimiser(recipe: Recipe, parameters: list[torch.nn.Parameter]) -> torch.op
     if recipe.optimiser is Optimiser.ADAGRAD:
         torch.sparse.check_sparse_tensor_invariants.disable()  # as is the default, of which it would warn
         return torch.optim.Adagrad(parameters, recipe.lr)
-    return torch.optim.AdamW(parameters, recipe.lr, weight_decay=recipe.weight_decay)
+    return torch.optim.AdamW(parameters, recipe.lr, weight_decay=recipe.weight_decay, fused=True)

@@ -22,8 +22,15 @@ def heading(*packages: str) -> None:
     module = sys.modules["__main__"].__spec__
     name = module.name if module else sys.argv[0]
     print(f"command: {shlex.join(['python', '-m', name, *sys.argv[1:]])}")
-    print(f"ramify {__version__}, Python {platform.python_version()}, {', '.join(map(_named, packages))}")
-    print(f"machine: {_processor()}, {os.cpu_count()} cores, {_memory()} GiB, {platform.system()}")
+    print("\n".join(about(*packages)))
+
+
+def about(*packages: str) -> list[str]:
+    """The versions, and the machine."""
+    return [
+        f"ramify {__version__}, Python {platform.python_version()}, {', '.join(map(_named, packages))}",
+        f"machine: {_processor()}, {os.cpu_count()} cores, {_memory()} GiB, {platform.system()}",
+    ]
 
 
 def median_seconds(jobs: dict[str, Callable[[], object]], rounds: int = ROUNDS) -> dict[str, float]:

@@ -1,25 +1,49 @@
 """The commands and the Python of README and docs, run as they stand."""
 
+import json
 import re
 import shlex
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from experiments.ewt.run import tables
 from ramify.cli import run
+from ramify.cli.app import app
 
 ROOT = Path(__file__).parent.parent
+EWT = ROOT / "experiments" / "ewt"
+SMALL = ["--hidden", "8", "--embedding", "8", "--projection", "8", "--epochs", "1"]
 
 
-def test_every_command_of_the_readme_runs(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    consoles = re.findall(r"^```console\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+def run_as_it_stands(command: str) -> None:
+    """A line of a console; a training is made small, or else it would take minutes."""
+    name, *arguments = shlex.split(command, comments=True)
+    assert name == "ramify"
+    if arguments[0] == "train":
+        arguments = [*(each.replace("ewt:train", "ewt:dev") for each in arguments), *SMALL]
+    assert run(arguments) == 0, command
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    """A folder in which all commands of the README have run, one after the other."""
+    folder = tmp_path_factory.mktemp("walk")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    consoles = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
     commands = [line[2:] for console in consoles for line in console.splitlines() if line.startswith("$ ")]
-    assert len(commands) > 5
-    for command in commands:
-        name, *arguments = shlex.split(command, comments=True)
-        assert name == "ramify"
-        assert run(arguments) == 0, capsys.readouterr().err
+    verbs = {command.split()[1] for command in commands}
+    assert verbs >= {"draw", "stats", "convert", "encode", "train", "evaluate", "score", "info"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for command in commands:
+            run_as_it_stands(command)
+    return folder
+
+
+def test_every_command_of_the_readme_runs(walked):
+    assert (walked / "model" / "README.md").is_file()
 
 
 def test_the_drawing_in_the_readme_is_what_the_command_draws(capsys):
@@ -31,13 +55,50 @@ def test_the_drawing_in_the_readme_is_what_the_command_draws(capsys):
     assert capsys.readouterr().out == console[2]
 
 
-@pytest.mark.parametrize("page", ["README.md"])
-def test_python_examples_run(page, capsys):
+PAGES = {
+    "README.md": "64 sentences",
+    "docs/corpus.md": "12544",
+    "docs/models.md": "P(S|T) 8",
+    "docs/training.md": "",
+    "docs/scoring.md": "(3, 8)",
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_python_examples_run(page, walked, capsys, monkeypatch):
+    monkeypatch.chdir(walked)
     examples = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
     assert examples
+    names = {}
     for example in examples:
-        exec(example, {})
-    assert "64 sentences" in capsys.readouterr().out
+        exec(example, names)
+    assert PAGES[page] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/models.md", "docs/training.md", "docs/scoring.md"])
+def test_options_that_are_named_exist(page):
+    """Every --option of a page is one of a verb (or of torchrun)."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+    torchrun = {"--standalone", *(f"--{name}" for name in ("nproc-per-node", "nnodes", "node-rank", "master-addr"))}
+    torchrun |= {"--master-port", "--rdzv-id", "--rdzv-backend", "--rdzv-endpoint"}
+    slurm = set(re.findall(r"^#SBATCH (--[a-z-]+)", text, re.M))
+    own = {flag for verb in get_command(app).commands.values() for each in verb.params for flag in each.opts}
+    own |= {flag for verb in get_command(app).commands.values() for each in verb.params for flag in each.secondary_opts}
+    assert named - torchrun - slurm - own - {"--help"} == set()
+
+
+def test_the_figures_of_ewt_are_those_of_the_runs():
+    results = json.loads((EWT / "results.json").read_text(encoding="utf-8"))
+    for page in (ROOT / "README.md", EWT / "README.md"):
+        text = page.read_text(encoding="utf-8")
+        for table in tables(results):
+            assert table in text, page
+    for kind, found in results.items():
+        for each in found["runs"]:
+            folder = EWT / "raw" / kind / f"seed-{each['seed']}"
+            raw = json.loads((folder / "evaluate.json").read_text(encoding="utf-8"))
+            assert (raw["ppl"], raw["signature"]) == (each["test_ppl"], each["signature"])
 
 
 def test_links_lead_somewhere():

@@ -14,7 +14,7 @@ from ramify.trees.pictures import draw_text, edge_row, level_row, value_row
 if TYPE_CHECKING:
     from ramify.corpus import Corpus
 
-SIZE, EPOCHS = 100, 3  # small enough for about a minute on two cores
+SIZE, EPOCHS, DROPOUT = 100, 3, 0.2  # small enough for about a minute on two cores and needs less dropout
 
 
 def demo(quiet: Quiet = False) -> None:
@@ -50,7 +50,8 @@ def _train_and_score(corpus: Corpus, trees: list[Tree], tree: Tree, folder: Path
     from ramify.training.recipe import load_recipe
     from ramify.training.session import Plan, start
 
-    recipe = load_recipe("modern", hidden=SIZE, embedding=SIZE, projection=SIZE, epochs=EPOCHS)
+    sizes = {name: SIZE for name in ("hidden", "embedding", "projection")}
+    recipe = load_recipe("modern", **sizes, epochs=EPOCHS, dropout_input=DROPOUT, dropout_output=DROPOUT)
     dev = encode_trees(trees, Encoding(vocabulary=corpus.vocabulary))
     with display(recipe, quiet) as watcher:
         start(Plan(["ewt:train"]), recipe, [corpus], (dev, dev.everything), folder, watcher=watcher).run()

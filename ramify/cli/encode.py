@@ -34,7 +34,7 @@ def encode(
         int | None, typer.Option("--max-vocab", min=2, help="Keep this many words at most, UNK and ROOT included.")
     ] = None,
     vocabulary: Annotated[
-        Path | None, typer.Option("--vocabulary", help="Use the vocabulary of this store or vocabulary.json.")
+        Path | None, typer.Option("--vocabulary", help="Use the vocabulary of this store, model or vocabulary.json.")
     ] = None,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case all words.")] = False,
     max_length: Annotated[

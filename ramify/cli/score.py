@@ -108,9 +108,12 @@ def _format(table: str | None, output: Path | None) -> str:
         return Table.TSV
     if found := table_format(output):
         return found
-    if output_format(output) is not Format.CONLLU:
-        raise CallError(f"scores have no place in {output}: take .conllu, .tsv, .csv or .jsonl")
-    return Format.CONLLU
+    try:
+        if output_format(output) is Format.CONLLU:
+            return Format.CONLLU
+    except CallError:  # a suffix that nobody knows
+        pass
+    raise CallError(f"scores have no place in {output}: take .conllu, .tsv, .csv or .jsonl")
 
 
 def annotated(sentence: Sentence, found: SentenceScore) -> Sentence:

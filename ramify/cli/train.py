@@ -31,8 +31,13 @@ def train(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the model.", show_default=False)],
     recipe: Annotated[
-        str, typer.Option("--recipe", help="A recipe (modern, paper-msr, paper-ptb) or a TOML file of your own.")
-    ] = "modern",
+        str | None,
+        typer.Option(
+            "--recipe",
+            help="A recipe (modern, paper-msr, paper-ptb) or a TOML file of your own.",
+            show_default="modern; with --from, that of the model",
+        ),
+    ] = None,
     valid: Annotated[
         str | None, typer.Option("--valid", help="A treebank or store for validation.", show_default="what is held out")
     ] = None,
@@ -65,7 +70,7 @@ def train(
     Every field of a recipe can be set here. Ctrl-C writes a checkpoint; the same command with --resume goes on from it.
     Under torchrun each process takes its share of every batch.
     """
-    from ramify.model.folder import RECIPE, WEIGHTS
+    from ramify.model.folder import WEIGHTS
     from ramify.training.card import read_log
     from ramify.training.distributed import group
     from ramify.training.recipe import load_recipe
@@ -74,10 +79,10 @@ def train(
 
     changes = {name: value for name, value in chosen.items() if value is not None}
     if begin_from is not None:
-        base = load_recipe(begin_from / RECIPE if recipe == "modern" else recipe)
+        base = load_recipe(recipe or _recipe_of(begin_from))
         resolved = adopt(replace(base, **changes), begin_from, asked=changes)
     else:
-        resolved = replace(load_recipe(recipe), **changes)
+        resolved = replace(load_recipe(recipe or "modern"), **changes)
     plan = Plan(
         sources,
         valid,
@@ -126,8 +131,17 @@ def _train_one(
         state = trainer.run()
     ppl = math.exp(state.best_entropy)
     if peers.writes:
-        print(f"valid ppl {ppl:.2f} after epoch {state.best_epoch + 1}, {state.seconds / 60:.1f} minutes, in {folder}")
+        line = f"valid ppl {ppl:.2f} after epoch {state.best_epoch + 1}, {state.seconds / 60:.1f} minutes, in {folder}"
+        print(line, flush=True)  # of several seeds, each when it is done
     return ppl
+
+
+def _recipe_of(model: Path) -> str | Path:
+    """The recipe of a model to go on from; a folder that is none is refused here."""
+    from ramify.model.folder import RECIPE, read_config
+
+    read_config(model)
+    return model / RECIPE if (model / RECIPE).is_file() else "modern"
 
 
 def _note_left_out(corpora: list[Corpus], quiet: bool) -> None:
@@ -154,10 +168,11 @@ def _watching(recipe: Recipe, quiet: bool) -> Iterator[Any]:
     asked: list[int] = []
 
     def ask(number: int, frame: object) -> None:
-        if asked:
-            raise KeyboardInterrupt  # twice: at once
+        if asked and number == signal.SIGINT:
+            raise KeyboardInterrupt  # Ctrl-C once more: at once; a scheduler may well send SIGTERM twice
         asked.append(number)
-        note("\nstopping after this step; the checkpoint is being written")
+        if len(asked) == 1:
+            note("\nstopping after this step; the checkpoint is being written")
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -83,8 +83,8 @@ def open_store(path: str | Path, *, verify: bool = True) -> Corpus:
 
 
 def read_vocabulary(path: str | Path) -> Vocabulary:
-    """The vocabulary of a store, or of a vocabulary.json anywhere."""
-    return Vocabulary.load(Path(path) / VOCABULARY if is_store(path) else path)
+    """The vocabulary of a store or a model, or of a vocabulary.json anywhere."""
+    return Vocabulary.load(Path(path) / VOCABULARY if Path(path).is_dir() else path)
 
 
 def read_meta(folder: Path) -> dict[str, Any]:

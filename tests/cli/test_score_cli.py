@@ -235,7 +235,7 @@ def test_warnings(
     [
         (["-m", "nowhere"], "no such model: nowhere"),
         (["-m", "m", "--output-format", "xml"], "no output format xml; known are tsv, csv, jsonl, conllu"),
-        (["-m", "m", "-o", "out.xml"], "no format has the suffix '.xml'"),
+        (["-m", "m", "-o", "out.xml"], "scores have no place in out.xml: take .conllu, .tsv, .csv or .jsonl"),
         (["-m", "m", "-o", "out.conll"], "scores have no place in out.conll"),
         (["-m", "m", "-o", "nowhere/out.tsv"], "no such folder: nowhere"),
         (["-m", "m", "--states", "nowhere/s.npz"], "no such folder: nowhere"),

@@ -138,6 +138,15 @@ def test_going_on_from_a_model(call: list[str], tmp_path: Path, capsys: pytest.C
     assert f"{old} has hidden 8, which cannot become 9" in capsys.readouterr().err
     assert run([*again, "--force", "--recipe", "paper-ptb", "-q", "--batch-size", "8"]) == 0
     assert "\nhidden = 8 " in (new / "recipe.toml").read_text()
+    assert run([*again, "--force", "--recipe", "modern", "-q"]) == 0  # asked for, and not left out
+    recipe = (new / "recipe.toml").read_text()
+    assert "\nhidden = 8 " in recipe
+    assert "\ndropout_input = 0.1 " not in recipe
+    (old / "recipe.toml").unlink()
+    assert run([*again, "--force", "-q"]) == 0
+    (old / "config.json").unlink()
+    assert run([*again, "--force", "-q"]) == 1
+    assert f"{old} is no model" in capsys.readouterr().err
 
 
 def test_several_seeds(
@@ -196,6 +205,25 @@ def test_asked_to_stop(
     assert "has no checkpoint to go on from: it is finished" in capsys.readouterr().err
 
 
+def test_asked_again(
+    call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGTERM twice is SIGTERM once; Ctrl-C twice stops at once."""
+
+    def twice(number: signal.Signals) -> None:
+        signal.raise_signal(number)
+        signal.raise_signal(number)
+
+    with monkeypatch.context() as patch:
+        at_step(2, lambda: twice(signal.SIGTERM), patch)
+        assert run([*call, "-o", str(tmp_path / "m")]) == 143
+    assert capsys.readouterr().err.count("stopping after this step") == 1
+    assert (tmp_path / "m" / CHECKPOINT).is_file()
+    at_step(2, lambda: twice(signal.SIGINT), monkeypatch)
+    assert run([*call, "-o", str(tmp_path / "m"), "--force"]) in (1, 130)
+    assert not (tmp_path / "m" / CHECKPOINT).exists()
+
+
 def test_killed(call: list[str], tmp_path: Path) -> None:
     """kill -9 at any moment: what is there is whole, and the run goes on to the end of an unbroken one."""
     whole, broken = tmp_path / "whole", tmp_path / "broken"
@@ -238,7 +266,7 @@ def test_info_of_a_model(call: list[str], tmp_path: Path, capsys: pytest.Capture
     log = read_log(folder)
     assert shown.startswith(f"ldtree-8, {model.n_parameters:,} parameters; its numbers are P(S|T)\n")
     assert f"vocabulary of {len(vocabulary)} words" in shown
-    assert "recipe: nll, adamw, lr 0.03 linear, batches of 8, at most 2 epochs, dropout 0.3/0/0.3, seed 1" in shown
+    assert "recipe: nll, adamw, lr 0.03 linear, batches of 8, at most 2 epochs, dropout 0.5/0/0.4, seed 1" in shown
     assert f"trained on {call[1]}: 30 sentences" in shown
     assert "not finished" not in shown
     best = min(log, key=lambda record: float(record["valid_ppl"]))

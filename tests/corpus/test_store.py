@@ -100,6 +100,8 @@ def test_meta_says_what_the_store_is(store: Path, corpus: Corpus) -> None:
 def test_a_vocabulary_of_a_store_or_beside_it(store: Path, corpus: Corpus) -> None:
     assert read_vocabulary(store) == corpus.vocabulary
     assert read_vocabulary(store / "vocabulary.json") == corpus.vocabulary
+    (store / "store.json").unlink()  # a model has a vocabulary.json too
+    assert read_vocabulary(store) == corpus.vocabulary
 
 
 def test_a_store_can_be_moved_and_copied(store: Path, tmp_path: Path, corpus: Corpus) -> None:

@@ -99,7 +99,8 @@ def _timed(arguments: list[str], target: Path, shown: list[str]) -> list[float]:
 
 
 def _output(arguments: list[str]) -> str:
-    return subprocess.run([sys.executable, "-m", "ramify", *arguments], stdout=subprocess.PIPE, text=True, check=True).stdout
+    command = [sys.executable, "-m", "ramify", *arguments]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def _row(seed: int, parameters: int, minutes: float, kept: Path) -> dict[str, Any]:
@@ -134,7 +135,8 @@ def tables(results: dict[str, Any]) -> list[str]:
                 runs = results[kind]["runs"]
                 ppl, known, valid = (_spread(runs, key) for key in ("test_ppl", "test_ppl_known", "valid_ppl"))
                 minutes = statistics.mean(run["minutes"] for run in runs)
-                cells = (ppl, f"{runs[0]['unk_rate']:.2%}", known, valid, f"{runs[0]['parameters']:,}", f"{minutes:.1f}")
+                unk, parameters = f"{runs[0]['unk_rate']:.2%}", f"{runs[0]['parameters']:,}"
+                cells = (ppl, unk, known, valid, parameters, f"{minutes:.1f}")
                 lines.append(f"| {NAMES[kind]} | {' | '.join(cells)} |")
         parts.append("\n".join(lines))
     return parts

@@ -50,7 +50,7 @@ def _train_and_score(corpus: Corpus, trees: list[Tree], tree: Tree, folder: Path
     from ramify.training.recipe import load_recipe
     from ramify.training.session import Plan, start
 
-    sizes = {name: SIZE for name in ("hidden", "embedding", "projection")}
+    sizes = dict.fromkeys(("hidden", "embedding", "projection"), SIZE)
     recipe = load_recipe("modern", **sizes, epochs=EPOCHS, dropout_input=DROPOUT, dropout_output=DROPOUT)
     dev = encode_trees(trees, Encoding(vocabulary=corpus.vocabulary))
     with display(recipe, quiet) as watcher:

@@ -16,6 +16,7 @@ import torch
 from bench.common import heading, median_seconds
 from ramify.corpus import Corpus, Encoding, Schedule, encode, open_store
 from ramify.kernels.choice import recur
+from ramify.kernels.products import input_products
 from ramify.kernels.rows import tree_rows
 from ramify.model.folder import make_model
 from ramify.training.recipe import load_recipe
@@ -64,17 +65,17 @@ def recurrences(corpus: Corpus) -> dict[str, tuple[Callable[[], object], int]]:
     weight_x = (torch.randn(4, 4 * HIDDEN, SIZE) * 0.05).requires_grad_()
     weight_h = (torch.randn(4, 4 * HIDDEN, HIDDEN) * 0.05).requires_grad_()
     bias = torch.zeros(4, 4 * HIDDEN, requires_grad=True)
-    trees: list[tuple[Any, list[torch.Tensor]]] = []
+    trees: list[tuple[Any, torch.Tensor]] = []
     sequences = []
     model = make_model(load_recipe("paper-msr").config, corpus.vocabulary)
     for sentences in some(corpus):
         rows = tree_rows(model.build(corpus, sentences))
-        trees.append((rows, [torch.randn(len(index), SIZE, requires_grad=True) for index in rows.index]))
+        trees.append((rows, torch.randn(len(rows), SIZE, requires_grad=True)))
         sequences.append(torch.randn(round(len(rows) / len(sentences)), len(sentences), SIZE, requires_grad=True))
 
     def tree() -> None:
         for rows, x in trees:
-            inputs = [torch.addmm(bias[z], x_z, weight_x[z].t()) for z, x_z in enumerate(x)]
+            inputs = input_products(x, weight_x, bias, rows, {})
             recur(inputs, weight_h, 0.01, rows)[1:].sum().backward()
 
     def sequence() -> None:

@@ -17,12 +17,12 @@ class Kernel(StrEnum):
     EAGER = "eager"
 
 
-Recur = Callable[[list[Tensor], Tensor, float, Rows], Tensor]
+Recur = Callable[[Tensor, Tensor, float, Rows], Tensor]
 _KERNELS: dict[Kernel, Recur] = {Kernel.REFERENCE: reference.recur, Kernel.EAGER: eager.recur}
 _chosen = Kernel.EAGER
 
 
-def recur(inputs: list[Tensor], weights: Tensor, initial: float, rows: Rows) -> Tensor:
+def recur(inputs: Tensor, weights: Tensor, initial: float, rows: Rows) -> Tensor:
     """The recurrence by the chosen kernel; see `eager.recur`."""
     return _KERNELS[_chosen](inputs, weights, initial, rows)
 

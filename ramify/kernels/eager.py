@@ -13,30 +13,30 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from ramify.kernels.products import product
 from ramify.kernels.rows import Rows
 
 
-def recur(inputs: list[Tensor], weights: Tensor, initial: float, rows: Rows) -> Tensor:
+def recur(inputs: Tensor, weights: Tensor, initial: float, rows: Rows) -> Tensor:
     """The hidden states of all rows.
 
-    inputs: for each set z, [rows of the set, 4 D]: what the gates i, f, o and the candidate u get from outside.
+    inputs: [N, 4 D] in the order of the sets: what the gates i, f, o and the candidate u get from outside.
     weights: [Z, 4 D, D], the recurrent weights. initial: the value of h and c in row 0.
     Returns h [N + 1, D].
     """
-    h: Tensor = _Recurrence.apply(rows, initial, weights, *inputs)  # type: ignore[no-untyped-call]
+    h: Tensor = _Recurrence.apply(rows, initial, weights, inputs)  # type: ignore[no-untyped-call]
     return h
 
 
 class _Recurrence(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, rows: Rows, initial: float, weights: Tensor, *inputs: Tensor) -> Tensor:
+    def forward(ctx: Any, rows: Rows, initial: float, weights: Tensor, inputs: Tensor) -> Tensor:
         size = weights.shape[2]  # D
         h = weights.new_empty(len(rows) + 1, size)
         c = torch.empty_like(h)
         tanh_c = torch.empty_like(h)
         gates = weights.new_empty(len(rows) + 1, 4 * size)  # i, f, o, u of each row
         h[0], c[0] = initial, initial
-        start = [0] * rows.sets  # how far the inputs of each set are used up
         for at in range(rows.n_levels):
             here = rows.level(at)
             above = rows.predecessor[here]
@@ -45,18 +45,11 @@ class _Recurrence(torch.autograd.Function):
                 group = rows.group(at, z)
                 n = group.stop - group.start
                 if n:
-                    first = group.start - here.start
-                    torch.addmm(
-                        inputs[z][start[z] : start[z] + n],
-                        h_above[first : first + n],
-                        weights[z].t(),
-                        out=gates[group],
-                    )
-                    start[z] += n
-            gate = gates[here]
-            gate[:, : 3 * size].sigmoid_()
-            gate[:, 3 * size :].tanh_()
-            i, f, o, u = gate.split(size, 1)
+                    first, start = group.start - here.start, rows.starts[at, z]
+                    arriving = product(h_above[first : first + n], weights[z], inputs[start : start + n])
+                    torch.sigmoid(arriving[:, : 3 * size], out=gates[group, : 3 * size])
+                    torch.tanh(arriving[:, 3 * size :], out=gates[group, 3 * size :])
+            i, f, o, u = gates[here].split(size, 1)
             cell = c[here]
             torch.mul(f, c.index_select(0, above), out=cell)
             cell.addcmul_(i, u)
@@ -101,11 +94,9 @@ class _Recurrence(torch.autograd.Function):
             for z in range(rows.sets):
                 group = rows.group(at, z)
                 if group.stop > group.start:
-                    torch.mm(d_gates[group], weights[z], out=dh_above[group])
-        d_inputs, d_weights = [], torch.empty_like(weights)
-        for z in range(rows.sets):
-            d_input = d_gates.index_select(0, rows.index[z])
-            d_inputs.append(d_input)
-            above = rows.predecessor.index_select(0, rows.index[z])
-            torch.mm(d_input.t(), h.index_select(0, above), out=d_weights[z])
-        return None, None, d_weights, *d_inputs
+                    dh_above[group] = product(d_gates[group], weights[z].t())
+        d_inputs, d_weights = d_gates.index_select(0, rows.order), torch.empty_like(weights)
+        h_above = h.index_select(0, rows.predecessor.index_select(0, rows.order))
+        for z, part in enumerate(rows.of_sets):
+            d_weights[z] = product(d_inputs[part].t(), h_above[part].t())
+        return None, None, d_weights, d_inputs

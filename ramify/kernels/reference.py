@@ -8,12 +8,12 @@ from torch import Tensor
 from ramify.kernels.rows import Rows
 
 
-def recur(inputs: list[Tensor], weights: Tensor, initial: float, rows: Rows) -> Tensor:
+def recur(inputs: Tensor, weights: Tensor, initial: float, rows: Rows) -> Tensor:
     """The hidden states of all rows; see `eager.recur`, which must give the same."""
     size = weights.shape[2]
     h = [weights.new_full((size,), initial)]
     c = [weights.new_full((size,), initial)]
-    waiting = [list(from_outside) for from_outside in inputs]
+    waiting = [list(inputs[part]) for part in rows.of_sets]
     for at in range(rows.n_levels):
         for z in range(rows.sets):
             group = rows.group(at, z)

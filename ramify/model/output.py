@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from ramify.kernels.products import narrowed, product
 from ramify.kernels.words import score_words
 
 CHUNK = 1 << 24  # logits at once: 64 MB in float32
@@ -37,7 +38,7 @@ class Softmax(nn.Module):
         """log P of each row's target [N], in float32 or better."""
         found = []
         for rows in _chunks(len(h), len(self.weight)):
-            logits = self.logits(h[rows])
+            logits = product(h[rows], self.weight, self.bias)
             found.append(logits.gather(1, targets[rows, None])[:, 0] - logits.logsumexp(1))
         return torch.cat(found) if found else h.new_empty(0)
 
@@ -56,9 +57,10 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         dh = torch.empty_like(h) if needed else None
         d_weight = torch.zeros_like(weight) if needed else None
         d_bias = torch.zeros_like(bias) if needed and bias is not None else None
+        narrow, narrow_bias = narrowed(weight), None if bias is None else narrowed(bias)
         total = h.new_zeros(())
         for rows in _chunks(len(h), len(weight)):
-            logits = functional.linear(h[rows], weight, bias).to(weight.dtype)
+            logits = product(narrowed(h[rows]), narrow, narrow_bias).to(weight.dtype)
             wanted = targets[rows]
             top = logits.amax(1)
             total -= (logits.gather(1, wanted[:, None])[:, 0] - top).sum()
@@ -70,8 +72,8 @@ class _NegativeLogLikelihood(torch.autograd.Function):
             # The gradient of the logits is P, and P - 1 at the target. The normaliser goes into the small matrices, and
             # the targets are put right one by one, so that the logits are not gone through again.
             by_row = (1 / z)[:, None]
-            torch.mm(unnormalised, weight, out=dh[rows]).mul_(by_row).sub_(weight[wanted])
-            d_weight.addmm_(unnormalised.t(), h[rows] * by_row)
+            dh[rows] = product(unnormalised, weight.t()).mul_(by_row).sub_(weight[wanted])
+            d_weight = product(unnormalised.t(), (h[rows] * by_row).t(), d_weight)
             d_weight.index_add_(0, wanted, h[rows], alpha=-1)
             if d_bias is not None:
                 d_bias.addmv_(unnormalised.t(), by_row[:, 0])

@@ -48,7 +48,7 @@ class SequenceLSTM(LanguageModel):
 
     def _read(self, lstm: Stack, words: Tensor, rows: Rows) -> Tensor:
         x = functional.dropout(self.embed(words), self.config.dropout_input, self.training)
-        states: Tensor = lstm([x], rows)
+        states: Tensor = lstm(x, rows)
         return states
 
     def targets(self, batch: SequenceBatch) -> Tensor:

@@ -18,6 +18,7 @@ from torch.nn import functional
 from ramify.corpus import Batch, Corpus, build_batch
 from ramify.corpus.structure import RIGHT, Array
 from ramify.kernels.choice import recur
+from ramify.kernels.products import input_products
 from ramify.kernels.rows import Rows, chain_rows, tree_rows
 from ramify.model.config import Kind, ModelConfig
 from ramify.model.language_model import LanguageModel
@@ -35,14 +36,10 @@ class Layer(nn.Module):
         self.bias_x = nn.Parameter(torch.empty(sets, 4 * size))
         self.bias_h = nn.Parameter(torch.empty(sets, 4 * size))
 
-    def forward(self, x: list[Tensor], rows: Rows, extra: dict[int, Tensor] | None = None) -> Tensor:
-        """The states [N + 1, D] of all rows; x[z] is the input of the rows of set z, `extra` joins their gates."""
-        bias = self.bias_x + self.bias_h
+    def forward(self, x: Tensor, rows: Rows, extra: dict[int, Tensor] | None = None) -> Tensor:
+        """The states [N + 1, D] of all rows; x [N, size in] in the order of the sets, extra[z] joins the gates of z."""
         # Autocast narrows these products; the recurrence itself keeps its precision.
-        weights = zip(bias.unbind(), x, self.weight_x.unbind(), strict=True)  # unbind: one gradient, not Z to be added
-        inputs = [torch.addmm(b, x_z, w.t()).to(bias.dtype) for b, x_z, w in weights]
-        for z, more in (extra or {}).items():
-            inputs[z] = inputs[z] + more
+        inputs = input_products(x, self.weight_x, self.bias_x + self.bias_h, rows, extra or {})
         return recur(inputs, self.weight_h, INITIAL, rows)  # (3), (4): h = LSTM^z(x, H[:, t'])
 
 
@@ -55,12 +52,12 @@ class Stack(nn.Module):
         self.layers = nn.ModuleList(Layer(sets, each, size) for each in sizes_in)
         self.dropout = dropout
 
-    def forward(self, x: list[Tensor], rows: Rows, extra: dict[int, Tensor] | None = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Rows, extra: dict[int, Tensor] | None = None) -> Tensor:
         first, *further = self.layers
         h: Tensor = first(x, rows, extra)
         for layer in further:
             below = functional.dropout(h, self.dropout, self.training)
-            h = layer([below.index_select(0, index) for index in rows.index], rows)
+            h = layer(below.index_select(0, rows.order), rows)
         return h
 
 
@@ -80,7 +77,7 @@ class LeftDependents(nn.Module):
         """
         rows = chain_rows(batch, device)
         words = torch.from_numpy(batch.chain_words).to(device)
-        states = self.stack([embed(words)], rows)
+        states = self.stack(embed(words), rows)
         last = len(states) - batch.n_chains
         q = torch.cat([states[:1], states[last:]])  # chain 0: no left dependents, so the initial state
         return q @ self.weight_q.t()
@@ -103,17 +100,15 @@ class TreeLSTM(LanguageModel):
         """H[:, t] of every word, top layer [N, D]: all that the model knows before it predicts the word."""
         device = self.embedding.device
         rows = tree_rows(batch, device)
-        words = torch.from_numpy(batch.predecessor_word).to(device)
-        x = []
-        for index in rows.index:  # (2a), for the rows of each edge type
-            x_z = self.embed(words[index])
-            if self.label_embedding is not None:
-                labels = torch.from_numpy(batch.label).to(device)[index]
-                x_z = x_z + functional.embedding(labels, self.label_embedding)
-            x.append(functional.dropout(x_z, self.config.dropout_input, self.training))
+        words = torch.from_numpy(batch.predecessor_word[rows.by_set]).to(device)
+        x = self.embed(words)  # (2a), in the order of the sets
+        if self.label_embedding is not None:
+            labels = torch.from_numpy(batch.label[rows.by_set]).to(device)
+            x = x + functional.embedding(labels, self.label_embedding)
+        x = functional.dropout(x, self.config.dropout_input, self.training)
         extra = {}
         if self.ld is not None:
-            chain = torch.from_numpy(batch.chain).to(device)[rows.index[RIGHT]]
+            chain = torch.from_numpy(batch.chain[rows.by_set[rows.of_sets[RIGHT]]]).to(device)
             extra[RIGHT] = functional.embedding(chain, self.ld(self.embed, batch, device))
         h: Tensor = self.gen(x, rows, extra)  # (2b), (2c)
         return h[1:]

@@ -28,10 +28,10 @@ def _rows(what: str, trees: list[Tree]) -> Rows:
     return tree_rows(batch) if what == "trees" else chain_rows(batch)
 
 
-def _numbers(rows: Rows, seed: int = 0, size: int = SIZE) -> tuple[list[Tensor], Tensor]:
+def _numbers(rows: Rows, seed: int = 0, size: int = SIZE) -> tuple[Tensor, Tensor]:
     """Inputs and weights for rows."""
     torch.manual_seed(seed)
-    inputs = [torch.randn(len(index), 4 * size, dtype=torch.float64, requires_grad=True) for index in rows.index]
+    inputs = torch.randn(len(rows), 4 * size, dtype=torch.float64, requires_grad=True)
     weights = torch.randn(rows.sets, 4 * size, size, dtype=torch.float64, requires_grad=True)
     return inputs, weights
 
@@ -45,7 +45,7 @@ def assert_same(rows: Rows, arriving: Callable[[Rows], Tensor] = _random_weights
     inputs, weights = _numbers(rows)
     gradient = arriving(rows)
     slow = reference.recur(inputs, weights, initial, rows)
-    leaves = [weights, *inputs]
+    leaves = [weights, inputs]
     if slow.requires_grad:
         expected = torch.autograd.grad(slow, leaves, gradient, allow_unused=True, materialize_grads=True)
     else:  # there are no rows at all
@@ -128,7 +128,7 @@ def test_no_rows_are_the_initial_state() -> None:
 
 
 def test_levels_without_rows_do_no_harm() -> None:
-    rows = Rows(torch.tensor([0, 0, 0, 1]), torch.tensor([[0], [3], [0], [0]]), [1, 2, 3, 3, 4, 4, 4], 2)
+    rows = Rows(torch.tensor([0, 0, 0, 1]).int(), torch.tensor([[0], [3], [0], [0]]).int(), [1, 2, 3, 3, 4, 4, 4], 2)
     assert rows.n_levels == 3
     assert_same(rows)
 
@@ -137,16 +137,16 @@ def test_levels_without_rows_do_no_harm() -> None:
 def test_gradients_are_those_of_finite_differences(what: str) -> None:
     rows = _rows(what, [plain([3, 3, 0, 3, 3]), plain([0, 0])])
     inputs, weights = _numbers(rows, size=2)
-    assert torch.autograd.gradcheck(lambda w, *x: eager.recur(list(x), w, 0.01, rows), (weights, *inputs))
+    assert torch.autograd.gradcheck(lambda w, x: eager.recur(x, w, 0.01, rows), (weights, inputs))
 
 
 def test_inputs_and_arriving_gradients_are_left_alone() -> None:
     rows = _rows("trees", mixed_trees())
     inputs, weights = _numbers(rows)
     gradient = _random_weights(rows)
-    before = [each.detach().clone() for each in (*inputs, weights, gradient)]
+    before = [each.detach().clone() for each in (inputs, weights, gradient)]
     eager.recur(inputs, weights, 0.01, rows).backward(gradient)
-    for now, then in zip((*inputs, weights, gradient), before, strict=True):
+    for now, then in zip((inputs, weights, gradient), before, strict=True):
         assert torch.equal(now, then)
 
 
@@ -156,7 +156,7 @@ def test_the_same_again_gives_the_same_bits() -> None:
     def once() -> list[Tensor]:
         inputs, weights = _numbers(rows)
         states = eager.recur(inputs, weights, 0.01, rows)
-        return [states, *torch.autograd.grad(states.square().sum(), [weights, *inputs])]
+        return [states, *torch.autograd.grad(states.square().sum(), [weights, inputs])]
 
     assert all(torch.equal(one, other) for one, other in zip(once(), once(), strict=True))
 
@@ -168,7 +168,7 @@ def test_two_uses_add_their_gradients() -> None:
 
     def grads(kernel: choice.Recur) -> tuple[Tensor, ...]:
         total = kernel(inputs, weights, 0.01, rows).square().sum() + kernel(further, weights, 0.3, other).sin().sum()
-        return torch.autograd.grad(total, [weights, *inputs, *further])
+        return torch.autograd.grad(total, [weights, inputs, further])
 
     for ours, theirs in zip(grads(eager.recur), grads(reference.recur), strict=True):
         torch.testing.assert_close(ours, theirs, **CLOSE)
@@ -181,8 +181,9 @@ def test_gradients_pass_through_two_layers() -> None:
 
     def grads(kernel: choice.Recur) -> tuple[Tensor, ...]:
         h = kernel(inputs, weights, 0.01, rows)
-        top = kernel([h[index] @ above[z].t() for z, index in enumerate(rows.index)], weights, 0.01, rows)
-        return torch.autograd.grad((top + h).square().sum(), [weights, above, *inputs])
+        below = torch.cat([h[rows.order[part]] @ above[z].t() for z, part in enumerate(rows.of_sets)])
+        top = kernel(below, weights, 0.01, rows)
+        return torch.autograd.grad((top + h).square().sum(), [weights, above, inputs])
 
     for ours, theirs in zip(grads(eager.recur), grads(reference.recur), strict=True):
         torch.testing.assert_close(ours, theirs, **CLOSE)
@@ -200,7 +201,7 @@ def test_without_gradients() -> None:
 def test_float32_is_as_near_as_float32_can_be() -> None:
     rows = _rows("trees", mixed_trees())
     inputs, weights = _numbers(rows)
-    narrow = eager.recur([x.detach().float() for x in inputs], weights.detach().float(), 0.01, rows)
+    narrow = eager.recur(inputs.detach().float(), weights.detach().float(), 0.01, rows)
     assert narrow.dtype == torch.float32
     torch.testing.assert_close(narrow.double(), eager.recur(inputs, weights, 0.01, rows).detach(), rtol=0, atol=1e-5)
 
@@ -216,10 +217,10 @@ def test_one_step_is_torchs_lstm_cell(kernel: choice.Kernel) -> None:
     start = torch.full((4, SIZE), 0.01, dtype=torch.float64)
     expected = cell(x, (start, start))[0]
     back = torch_order  # exchanging o and u twice is doing nothing, so the same function leads back
-    rows = Rows(torch.zeros(5, dtype=torch.int64), torch.zeros(5, 1, dtype=torch.int64), [1, 5], 1)
+    rows = Rows(torch.zeros(5, dtype=torch.int32), torch.zeros(5, 1, dtype=torch.int32), [1, 5], 1)
     inputs = x @ back(cell.weight_ih).t() + back(cell.bias_ih) + back(cell.bias_hh)
     with choice.use(kernel):
-        found = choice.recur([inputs], back(cell.weight_hh)[None], 0.01, rows)[1:]
+        found = choice.recur(inputs, back(cell.weight_hh)[None], 0.01, rows)[1:]
     torch.testing.assert_close(found, expected, **CLOSE)
     parameters, some = list(cell.parameters()), torch.randn_like(expected)
     ours, theirs = (torch.autograd.grad((h * some).sum(), parameters) for h in (found, expected))
@@ -237,13 +238,12 @@ def test_a_chain_under_one_edge_type_is_torchs_lstm(kernel: choice.Kernel, z: in
     start = torch.full((1, SIZE), 0.01, dtype=torch.float64)
     expected = lstm(x, (start, start))[0]
 
-    predecessor = torch.tensor([0, *range(n)])
-    successors = torch.zeros(n + 1, 3, dtype=torch.int64)
-    successors[1:n, z % 3] = torch.arange(2, n + 1)
+    predecessor = torch.tensor([0, *range(n)], dtype=torch.int32)
+    successors = torch.zeros(n + 1, 3, dtype=torch.int32)
+    successors[1:n, z % 3] = torch.arange(2, n + 1, dtype=torch.int32)
     groups = [1] + [row + (edge >= z) for row in range(1, n + 1) for edge in range(4)]
     rows = Rows(predecessor, successors, groups, 4)
-    inputs = [torch.zeros(0, 4 * SIZE, dtype=torch.float64) for _ in range(4)]
-    inputs[z] = x @ torch_order(lstm.weight_ih_l0).t() + torch_order(lstm.bias_ih_l0) + torch_order(lstm.bias_hh_l0)
+    inputs = x @ torch_order(lstm.weight_ih_l0).t() + torch_order(lstm.bias_ih_l0) + torch_order(lstm.bias_hh_l0)
     weights = torch.randn(4, 4 * SIZE, SIZE, dtype=torch.float64)
     weights = torch.cat([weights[:z], torch_order(lstm.weight_hh_l0)[None], weights[z + 1 :]])
     with choice.use(kernel):

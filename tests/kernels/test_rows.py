@@ -19,7 +19,7 @@ FORESTS = st.lists(wild_trees(9), min_size=1, max_size=5)
 def assert_promises(rows: Rows) -> None:
     """What every kernel relies on."""
     n = len(rows)
-    assert rows.predecessor.dtype == rows.successors.dtype == torch.int64
+    assert rows.predecessor.dtype == rows.successors.dtype == torch.int32
     assert rows.predecessor.shape == (n + 1,)
     assert rows.successors.shape[0] == n + 1
     level = [0] * (n + 1)
@@ -36,11 +36,19 @@ def assert_promises(rows: Rows) -> None:
         assert sorted(rows.successors[row][rows.successors[row] > 0].tolist()) == following
     assert rows.predecessor[0] == 0
     assert rows.successors[0].tolist() == [0] * rows.successors.shape[1]
-    assert len(rows.index) == rows.sets
-    assert sorted(torch.cat(rows.index).tolist()) == list(range(1, n + 1))
-    for z, index in enumerate(rows.index):
-        assert index.dtype == torch.int64
-        assert index.tolist() == [row for at in range(rows.n_levels) for row in range(n + 1)[rows.group(at, z)]]
+    assert rows.order.dtype == torch.int32
+    assert (
+        rows.order.tolist()
+        == rows.by_set.tolist()
+        == [row for z in range(rows.sets) for at in range(rows.n_levels) for row in range(n + 1)[rows.group(at, z)]]
+    )
+    assert len(rows.of_sets) == rows.sets
+    for z, part in enumerate(rows.of_sets):
+        here = [row for at in range(rows.n_levels) for row in range(n + 1)[rows.group(at, z)]]
+        assert rows.order[part].tolist() == here
+        for at in range(rows.n_levels):
+            group, start = rows.group(at, z), rows.starts[at, z]
+            assert rows.order[start : start + group.stop - group.start].tolist() == list(range(n + 1)[group])
 
 
 @given(FORESTS)
@@ -55,7 +63,9 @@ def test_tree_rows_are_those_of_the_batch(trees: list[Tree]) -> None:
     assert rows.sets == 4
     edges = {(b, word): step.edge for b, tree in enumerate(trees) for word, step in enumerate(predecessors(tree), 1)}
     for edge in EdgeType:
-        assert {edges[twin["sentence"][row], twin["position"][row]] for row in rows.index[edge].tolist()} <= {edge}
+        assert {
+            edges[twin["sentence"][row], twin["position"][row]] for row in rows.order[rows.of_sets[edge]].tolist()
+        } <= {edge}
 
 
 @given(FORESTS)
@@ -125,4 +135,4 @@ def test_a_chain_of_left_dependents_nobody_reads_is_not_run() -> None:
 def test_rows_go_where_they_are_told() -> None:
     corpus = corpus_of([plain([0, 1])])
     rows = tree_rows(build_batch(corpus, corpus.everything), "meta")
-    assert {tensor.device.type for tensor in (rows.predecessor, rows.successors, *rows.index)} == {"meta"}
+    assert {tensor.device.type for tensor in (rows.predecessor, rows.successors, rows.order)} == {"meta"}

@@ -1,0 +1,74 @@
+"""Matrix products: of any two matrices, and of the inputs of a recurrence with the weights of their sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from ramify.kernels.rows import Rows
+
+# PyTorch leaves float32 products on the CPU to MKL, which does not use the widest vectors of processors that are not
+# Intel's; oneDNN does, and is twice as fast there.
+_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+def product(x: Tensor, w: Tensor, add: Tensor | None = None) -> Tensor:
+    """x w^T [N, M] of x [N, K] and w [M, K], and what is added: [N, M] or a bias [M]. Knows no gradient."""
+    if _ONEDNN and x.device.type == "cpu" and x.dtype == w.dtype == torch.float32 and x.numel() and w.numel():
+        linear = torch.ops.mkldnn._linear_pointwise
+        found: Tensor
+        if add is None or add.dim() == 1:
+            found = linear(x, w, add, "none", [], "")
+        else:
+            found = linear.binary(x, add, w, None, "add")
+        return found
+    return torch.mm(x, w.t()) if add is None else torch.addmm(add, x, w.t())
+
+
+def narrowed(x: Tensor) -> Tensor:
+    """x as autocast wants the factors of a product."""
+    device = x.device.type
+    return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
+
+
+def input_products(x: Tensor, weights: Tensor, bias: Tensor, rows: Rows, extra: dict[int, Tensor]) -> Tensor:
+    """What the gates get from outside: x_z W_z^T + b_z for each set z, and extra[z] where there is more.
+
+    x [N, S] and the result [N, 4 D] are in the order of the sets; weights [Z, 4 D, S], bias [Z, 4 D].
+    """
+    x, weights = narrowed(x), narrowed(weights)
+    found: Tensor = _InputProducts.apply(x, weights, bias, rows, list(extra), *extra.values())  # type: ignore[no-untyped-call]
+    return found
+
+
+class _InputProducts(torch.autograd.Function):
+    """One gradient for the weights of all sets, in place of Z to be added."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weights: Tensor, bias: Tensor, rows: Rows, sets: list[int], *extra: Tensor
+    ) -> Tensor:
+        ctx.rows, ctx.sets = rows, sets
+        ctx.save_for_backward(x, weights)
+        found = bias.new_empty(len(rows), bias.shape[1])
+        for z, part in enumerate(rows.of_sets):
+            found[part] = product(x[part], weights[z], bias[z].to(x.dtype))
+        for z, more in zip(sets, extra, strict=True):
+            found[rows.of_sets[z]] += more
+        return found
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_out: Tensor) -> Any:
+        x, weights = ctx.saved_tensors
+        parts = ctx.rows.of_sets
+        d_x, d_weights, d_bias = torch.empty_like(x), torch.empty_like(weights), d_out.new_empty(weights.shape[:2])
+        for z, part in enumerate(parts):
+            d_here = d_out[part].to(x.dtype)
+            d_x[part] = product(d_here, weights[z].t())
+            d_weights[z] = product(d_here.t(), x[part].t())
+            torch.sum(d_out[part], 0, out=d_bias[z])
+        return d_x, d_weights, d_bias, None, None, *(d_out[parts[z]] for z in ctx.sets)

@@ -12,6 +12,7 @@ from corpus_twins import corpus_of, plain, random_tree, twin_word
 from torch import Tensor, nn
 
 from ramify.corpus import Batch, Corpus, SequenceBatch, Vocabulary
+from ramify.kernels.choice import Kernel
 from ramify.model.config import Kind, ModelConfig
 from ramify.model.folder import make_model
 from ramify.model.language_model import LanguageModel
@@ -21,6 +22,7 @@ Parameters = Mapping[str, Tensor]
 State = list[tuple[Tensor, Tensor]]  # h and c of each layer
 
 KINDS = list(Kind)
+PLAIN_KERNELS = [Kernel.REFERENCE, Kernel.EAGER]  # those that run anywhere
 EMBEDDING, HIDDEN = 3, 4
 
 # --- models and material ---------------------------------------------------------------------------------------------

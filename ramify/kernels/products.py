@@ -28,10 +28,33 @@ def product(x: Tensor, w: Tensor, add: Tensor | None = None) -> Tensor:
     return torch.mm(x, w.t()) if add is None else torch.addmm(add, x, w.t())
 
 
+def wide_product(x: Tensor, w: Tensor, out: Tensor) -> Tensor:
+    """x w^T into a matrix that may be wider than x and w are: for gradients of weights."""
+    if out.dtype == x.dtype or not x.is_cuda:
+        return out.copy_(product(x, w))
+    if not x.shape[1]:
+        return out.zero_()
+    return torch.mm(x, w.t(), out_dtype=out.dtype, out=out)
+
+
+def add_wide_product(x: Tensor, w: Tensor, out: Tensor) -> Tensor:
+    """The same, added to the matrix."""
+    if out.dtype == x.dtype:
+        return out.addmm_(x, w.t())
+    if not x.is_cuda:
+        return out.add_(product(x, w))
+    return torch.addmm(out, x, w.t(), out_dtype=out.dtype, out=out)
+
+
+def narrow_dtype(x: Tensor) -> torch.dtype:
+    """What autocast makes of the factors of a product."""
+    device = x.device.type
+    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
+
+
 def narrowed(x: Tensor) -> Tensor:
     """x as autocast wants the factors of a product."""
-    device = x.device.type
-    return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
+    return x.to(narrow_dtype(x))
 
 
 def input_products(x: Tensor, weights: Tensor, bias: Tensor, rows: Rows, extra: dict[int, Tensor]) -> Tensor:

@@ -12,15 +12,26 @@ Letters: N rows, L levels, Z sets of weights, D hidden size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ramify.corpus import Batch, SequenceBatch
+from ramify.corpus.compiled import compiled
 from ramify.corpus.structure import Array
+from ramify.kernels.tiles import best_height, cut
+
+
+class Tiles(NamedTuple):
+    """The rows in pieces for the blocks of a GPU; see `tiles.cut`."""
+
+    height: int
+    tiles: Tensor  # [T, 4] int32
+    levels: Tensor  # [L + 1] int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +40,10 @@ class Rows:
 
     predecessor: Tensor  # [N + 1] int32; row 0 names itself
     successors: Tensor  # [N + 1, at most 3] int32: the rows that continue each row; 0 where there are fewer
+    order: Tensor  # [N] int32: the rows in the order of the sets
     groups: list[int]  # [Z L + 1] rows groups[Z l + z] to groups[Z l + z + 1] are those of level l and weights z
     sets: int  # Z
+    tiles: Tiles | None = None  # on a GPU
 
     def __len__(self) -> int:
         return self.groups[-1] - 1
@@ -62,49 +75,94 @@ class Rows:
         ends = np.cumsum(totals).tolist()
         return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
 
-    @cached_property
-    def by_set(self) -> Array:
-        """[N] the rows in the order of the sets, on the host."""
-        if self.sets == 1:
-            return np.arange(1, len(self) + 1, dtype=np.int32)
-        groups = np.asarray(self.groups)
-        sizes = np.diff(groups).reshape(-1, self.sets).T.ravel()  # of the groups, set by set
-        begin = groups[:-1].reshape(-1, self.sets).T.ravel()
-        before = np.cumsum(sizes) - sizes
-        rows: Array = np.arange(len(self)) + np.repeat(begin - before, sizes)
-        return rows.astype(np.int32, copy=False)
+    def tiled(self, height: int | None = None) -> Rows:
+        """With tiles; on the host."""
+        groups = np.asarray(self.groups, np.int32)
+        height = height or best_height(groups, self.sets)
+        return replace(self, tiles=Tiles(height, *map(torch.from_numpy, cut(groups, self.sets, height))))
 
-    @cached_property
-    def order(self) -> Tensor:
-        """[N] the same beside the other numbers."""
-        return torch.from_numpy(self.by_set).to(self.predecessor.device)
+    @property
+    def tensors(self) -> list[Tensor]:
+        own = [self.predecessor, self.successors, self.order]
+        return own if self.tiles is None else [*own, self.tiles.tiles, self.tiles.levels]
+
+    def moved(self, tensors: list[Tensor]) -> Rows:
+        """The same rows with other `tensors`, copies of these on another device."""
+        tiles = None if self.tiles is None else Tiles(self.tiles.height, *tensors[3:])
+        predecessor, successors, order = tensors[:3]
+        return Rows(predecessor, successors, order, self.groups, self.sets, tiles)
 
 
-def tree_rows(batch: Batch, device: torch.device | str = "cpu") -> Rows:
+def make_rows(predecessor: Array, successors: Array, groups: Array, sets: int) -> Rows:
+    """Rows on the host."""
+    groups = np.ascontiguousarray(groups, np.int32)
+    before, after = (torch.from_numpy(np.ascontiguousarray(each, np.int32)) for each in (predecessor, successors))
+    return Rows(before, after, torch.from_numpy(_order(groups, sets)), groups.tolist(), sets)
+
+
+@compiled
+def _order(groups: Array, sets: int) -> Array:
+    order = np.empty(groups[-1] - 1, np.int32)
+    at = 0
+    for z in range(sets):
+        for group in range(z, len(groups) - 1, sets):
+            for row in range(groups[group], groups[group + 1]):
+                order[at] = row
+                at += 1
+    return order
+
+
+def tree_rows(batch: Batch) -> Rows:
     """The words of a batch of trees under the four edge types."""
-    return Rows(_indices(batch.predecessor, device), _indices(batch.successors, device), batch.groups.tolist(), 4)
+    return make_rows(batch.predecessor, batch.successors, batch.groups, 4)
 
 
-def chain_rows(batch: Batch, device: torch.device | str = "cpu") -> Rows:
+def chain_rows(batch: Batch) -> Rows:
     """The words of a batch's LD chains, a level for each step: row 1 + i is chain_words[i]."""
-    steps = batch.steps
-    total = int(steps[-1])
+    return make_rows(*_follow(batch.steps), batch.steps + 1, 1)
+
+
+@compiled
+def _follow(steps: Array) -> tuple[Array, Array]:
+    total = steps[-1]
     predecessor = np.zeros(total + 1, np.int32)
     successors = np.zeros((total + 1, 1), np.int32)
     for t in range(1, len(steps) - 1):
-        going_on = steps[t] - steps[t - 1]  # the chains of the step before; those behind them start here
-        before = np.arange(steps[t - 1], steps[t]) + 1
-        here = before + going_on
-        predecessor[here] = before
-        successors[before, 0] = here
-    return Rows(_indices(predecessor, device), _indices(successors, device), (steps + 1).tolist(), 1)
+        for before in range(steps[t - 1] + 1, steps[t] + 1):
+            here = before + steps[t] - steps[t - 1]  # the chains of the step before; those behind them start here
+            predecessor[here] = before
+            successors[before, 0] = here
+    return predecessor, successors
 
 
-def sequence_rows(batch: SequenceBatch, device: torch.device | str = "cpu") -> Rows:
+def sequence_rows(batch: SequenceBatch) -> Rows:
     """The steps of a batch of sequences, a level for each place in the sentence."""
-    successors = batch.successor[:, None]
-    return Rows(_indices(batch.predecessor, device), _indices(successors, device), batch.groups.tolist(), 1)
+    return make_rows(batch.predecessor, batch.successor[:, None], batch.groups, 1)
 
 
-def _indices(array: Array, device: torch.device | str) -> Tensor:
-    return torch.from_numpy(np.ascontiguousarray(array, np.int32)).to(device)
+def send(device: torch.device, rows: list[Rows], arrays: list[Array]) -> tuple[list[Rows], list[Tensor]]:
+    """Rows and int32 arrays where the model is; to a GPU they travel together, and nothing waits for them."""
+    if device.type == "cuda":
+        rows = [each.tiled() for each in rows]
+    tensors = [tensor for each in rows for tensor in each.tensors]
+    given = len(tensors)
+    tensors += [torch.from_numpy(np.ascontiguousarray(array)) for array in arrays]
+    there = _together(device, tensors) if device.type == "cuda" else [tensor.to(device) for tensor in tensors]
+    found, start = [], 0
+    for each in rows:
+        found.append(each.moved(there[start : start + len(each.tensors)]))
+        start += len(each.tensors)
+    return found, there[given:]
+
+
+def _together(device: torch.device, parts: list[Tensor]) -> list[Tensor]:
+    """One copy from pinned memory; each part begins at a multiple of 16 bytes, as wide loads want it."""
+    starts, total = [], 0
+    for part in parts:
+        starts.append(total)
+        total += -(-part.numel() // 4) * 4
+    packed = torch.empty(total, dtype=torch.int32, pin_memory=True)
+    for start, part in zip(starts, parts, strict=True):
+        packed[start : start + part.numel()] = part.view(-1)
+    there = packed.to(device, non_blocking=True)
+    return [there[start : start + part.numel()].view(part.shape) for start, part in zip(starts, parts, strict=True)]

@@ -41,8 +41,8 @@ class _ScoreWords(torch.autograd.Function):
         d_scores = d_scores.contiguous()
         if h.is_cuda:
             dh = torch.bmm(d_scores[:, None], functional.embedding(words, weight))[:, 0]
-            values = (d_scores[:, :, None] * h[:, None]).view(-1, h.shape[1])
-            return dh, torch.sparse_coo_tensor(words.view(1, -1), values, weight.shape, check_invariants=False), None
+            values = d_scores[:, :, None] * h[:, None]
+            return dh, torch.ops.aten.embedding_dense_backward(values, words, len(weight), -1, False), None
         dh = torch.empty_like(h)
         _weighted_rows(d_scores.numpy(), weight.detach().numpy(), words.numpy(), dh.numpy())
         flat = words.numpy().ravel()

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from ramify.corpus import Corpus, SequenceBatch, build_sequence_batch
 from ramify.corpus.structure import Array
-from ramify.kernels.rows import Rows, sequence_rows
+from ramify.kernels.rows import Rows, send, sequence_rows
 from ramify.model.config import Kind, ModelConfig
 from ramify.model.language_model import LanguageModel
 from ramify.model.treelstm import Stack
@@ -33,18 +33,15 @@ class SequenceLSTM(LanguageModel):
 
     def states(self, batch: SequenceBatch) -> Tensor:
         """[N + B, D], or [N + B, 2 D] for both directions."""
-        device = self.embedding.device
-        read = torch.from_numpy(batch.before).to(device)
-        rows = sequence_rows(batch, device)
-        h = self._read(self.forward_lstm, read[1:], rows)[1:]
-        if self.backward_lstm is None:
-            return h
         # From the right, in the same rows: ROOT first, then the last word, and so on. The state that has read all words
         # behind a word is that of the step before its mirror image.
-        mirror = torch.from_numpy(batch.mirror[1:]).to(device)
-        words = torch.from_numpy(batch.word).to(device)[mirror]
-        states = self._read(self.backward_lstm, words, rows)
-        return torch.cat([h, states.index_select(0, rows.predecessor[mirror])], 1)
+        mirror = batch.mirror[1:]
+        arrays = [batch.before[1:], batch.word[mirror], batch.predecessor[mirror]]
+        (rows,), (before, behind, place) = send(self.embedding.device, [sequence_rows(batch)], arrays)
+        h = self._read(self.forward_lstm, before, rows)[1:]
+        if self.backward_lstm is None:
+            return h
+        return torch.cat([h, self._read(self.backward_lstm, behind, rows).index_select(0, place)], 1)
 
     def _read(self, lstm: Stack, words: Tensor, rows: Rows) -> Tensor:
         x = functional.dropout(self.embed(words), self.config.dropout_input, self.training)
@@ -52,4 +49,4 @@ class SequenceLSTM(LanguageModel):
         return states
 
     def targets(self, batch: SequenceBatch) -> Tensor:
-        return torch.from_numpy(batch.word[1:]).to(self.embedding.device).long()
+        return send(self.embedding.device, [], [batch.word[1:]])[1][0]

@@ -9,17 +9,17 @@ Letters: N words of a batch, Z = 4 edge types, S embedding size, D hidden size, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from ramify.corpus import Batch, Corpus, build_batch
 from ramify.corpus.structure import RIGHT, Array
+from ramify.kernels.chains import read_chains, readers_of
 from ramify.kernels.choice import recur
 from ramify.kernels.products import input_products
-from ramify.kernels.rows import Rows, chain_rows, tree_rows
+from ramify.kernels.rows import Rows, chain_rows, send, tree_rows
 from ramify.model.config import Kind, ModelConfig
 from ramify.model.language_model import LanguageModel
 
@@ -70,17 +70,16 @@ class LeftDependents(nn.Module):
         self.stack = Stack(1, config.embedding, size, config.ld_layers)
         self.weight_q = nn.Parameter(torch.empty(4 * config.hidden, size))  # its part of GEN-R's input weights
 
-    def forward(self, embed: Callable[[Tensor], Tensor], batch: Batch, device: torch.device) -> Tensor:
+    def forward(self, x: Tensor, rows: Rows, chain: Tensor, readers: Tensor) -> Tensor:
         """What q, the last state of its chain, adds to the gates of each RIGHT row [RIGHT rows, 4 D].
 
+        x [M, S]: the words of all chains; chain: the one that each RIGHT row reads; readers: the row that reads each.
         Chains are numbered from 1 in the order of the last step, in which all of them take part.
         """
-        rows = chain_rows(batch, device)
-        words = torch.from_numpy(batch.chain_words).to(device)
-        states = self.stack(embed(words), rows)
-        last = len(states) - batch.n_chains
+        states = self.stack(x, rows)
+        last = len(states) - len(readers)
         q = torch.cat([states[:1], states[last:]])  # chain 0: no left dependents, so the initial state
-        return q @ self.weight_q.t()
+        return read_chains(functional.linear(q, self.weight_q), chain, readers)
 
 
 class TreeLSTM(LanguageModel):
@@ -98,20 +97,23 @@ class TreeLSTM(LanguageModel):
 
     def states(self, batch: Batch) -> Tensor:
         """H[:, t] of every word, top layer [N, D]: all that the model knows before it predicts the word."""
-        device = self.embedding.device
-        rows = tree_rows(batch, device)
-        words = torch.from_numpy(batch.predecessor_word[rows.by_set]).to(device)
-        x = self.embed(words)  # (2a), in the order of the sets
+        rows = tree_rows(batch)
+        order = rows.order.numpy()  # of the sets, as all that comes in from outside
+        shapes, arrays = [rows], [batch.predecessor_word[order]]
         if self.label_embedding is not None:
-            labels = torch.from_numpy(batch.label[rows.by_set]).to(device)
-            x = x + functional.embedding(labels, self.label_embedding)
-        x = functional.dropout(x, self.config.dropout_input, self.training)
-        extra = {}
+            arrays.append(batch.label[order])
         if self.ld is not None:
-            chain = torch.from_numpy(batch.chain[rows.by_set[rows.of_sets[RIGHT]]]).to(device)
-            extra[RIGHT] = functional.embedding(chain, self.ld(self.embed, batch, device))
+            shapes.append(chain_rows(batch))
+            chain = batch.chain[order[rows.of_sets[RIGHT]]]
+            arrays = [np.concatenate([arrays[0], batch.chain_words]), *arrays[1:], chain, readers_of(chain)]
+        (rows, *chains), (words, *more) = send(self.embedding.device, shapes, arrays)
+        x, *x_chains = self.embed(words).split([len(each) for each in (rows, *chains)])  # (2a)
+        if self.label_embedding is not None:
+            x = x + functional.embedding(more.pop(0), self.label_embedding)
+        x = functional.dropout(x, self.config.dropout_input, self.training)
+        extra = {RIGHT: self.ld(*x_chains, *chains, *more)} if self.ld is not None else {}
         h: Tensor = self.gen(x, rows, extra)  # (2b), (2c)
         return h[1:]
 
     def targets(self, batch: Batch) -> Tensor:
-        return torch.from_numpy(batch.word[1:]).to(self.embedding.device).long()
+        return send(self.embedding.device, [], [batch.word[1:]])[1][0]

@@ -26,9 +26,7 @@ def clip(parameters: Iterable[nn.Parameter], most: float) -> Tensor:
             gradients.append(parameter.grad.values())
         else:
             gradients.append(parameter.grad)
-    norm: Tensor = torch.stack([gradient.norm() for gradient in gradients]).norm()
+    norm: Tensor = torch.stack(torch._foreach_norm(gradients)).norm()
     if most:
-        scale = (most / norm).clamp(max=1.0)
-        for gradient in gradients:
-            gradient.mul_(scale)
+        torch._foreach_mul_(gradients, (most / norm).clamp(max=1.0))
     return norm

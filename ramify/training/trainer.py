@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from ramify.corpus import Corpus, Loader, Mixture, Schedule
 from ramify.corpus.structure import Array
@@ -29,6 +30,7 @@ from ramify.training.card import write_card
 from ramify.training.distributed import Group
 from ramify.training.gradient import clip, make_dense
 from ramify.training.halving import Halving
+from ramify.training.ledger import Entry, Ledger
 from ramify.training.recipe import Decay, Objective, Optimiser, Precision, Recipe
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -99,7 +101,10 @@ class Trainer:
             counts = torch.from_numpy(corpora[0].vocabulary.counts.copy())
             model.noise = NoiseContrastive(counts, recipe.noise, recipe.shared_noise, log_z=recipe.log_z).to(device)
         model.sparse_gradients = (
-            self.group.world == 1 and recipe.optimiser is not Optimiser.ADAMW and recipe.objective is Objective.NCE
+            self.group.world == 1
+            and recipe.optimiser is not Optimiser.ADAMW
+            and recipe.objective is Objective.NCE
+            and device.type == "cpu"  # a GPU adds dense gradients faster than it sorts sparse ones
         )
         if recipe.vectors_frozen:
             model.embedding.requires_grad_(False)
@@ -114,6 +119,7 @@ class Trainer:
         else:
             self.batches = Mixture(corpora, weights or [1.0] * len(corpora), schedule, threads, build=model.build)
         self.halving = Halving(recipe.lr, recipe.patience, recipe.improvement, recipe.min_lr)
+        self.ledger = Ledger(device)
         self.state = State()
 
     # --- the run ---------------------------------------------------------------------------------------------------
@@ -143,15 +149,15 @@ class Trainer:
         model.train()
         for batch in self.batches.epoch(state.epoch, state.position):
             self._set_learning_rate(len(plan))
-            loss = self.step(batch)
+            values = self.step(batch)
             state.position += 1
-            state.loss += loss
-            state.words += batch.n_words
+            self._account(self.ledger.enter(state.position, batch.sentences, batch.n_words, values))
             now = time.monotonic()
             state.seconds = before + now - started
             self.watcher.step(batch.n_words, state.loss / max(1, state.words))
             asked = self.group.most(2 if self.watcher.stop() else int(now - saved > self.checkpoint_every))
             if asked:
+                self._account(self.ledger.settle())
                 self.save()
                 saved = now
             if asked == 2:
@@ -159,25 +165,30 @@ class Trainer:
                     f"stopped in epoch {state.epoch + 1} after batch {state.position} of {len(plan)}; the checkpoint "
                     "is written: repeat the command with --resume to go on"
                 )
+        self._account(self.ledger.settle())
 
-    def step(self, batch: Any) -> float:
-        """One step of the optimiser; the loss of the batch, summed over its words, is returned."""
+    def _account(self, steps: list[Entry]) -> None:
+        """Add up steps whose losses are known; one that is no number ends the run."""
+        for step in steps:
+            self._refuse_if_not_finite(step)
+            self.state.loss += step.loss
+            self.state.words += step.words
+
+    def step(self, batch: Any) -> Tensor:
+        """One step of the optimiser; the loss of the batch, summed over its words, and the gradient's norm [2]."""
         recipe, model = self.recipe, self.model
         _seed(recipe.seed, self.state.epoch, self.state.position, self.group.rank)
         device = model.embedding.device.type
         try:
             with torch.autocast(device, torch.bfloat16, enabled=recipe.precision is Precision.BF16):
                 loss = model.loss(batch) if batch.n_words else self.parameters[0].sum() * 0.0  # no share of the batch
-            value = loss.item()
-            if not math.isfinite(value):
-                raise self._not_finite(batch, value)
             (loss / recipe.batch_size).backward()
             if recipe.optimiser is Optimiser.ADAMW:
                 make_dense(self.parameters)
             self.group.sum_gradients(self.parameters)
-            norm = clip(self.parameters, recipe.clip)
-            if not torch.isfinite(norm):
-                raise self._not_finite(batch, norm.item(), "gradient")
+            values = torch.stack([loss.detach(), clip(self.parameters, recipe.clip)])
+            if device == "cpu":  # a GPU tells too late
+                self._refuse_if_not_finite(Entry(self.state.position + 1, batch.sentences, 0, *values.tolist()))
             self.optimiser.step()
         except (torch.OutOfMemoryError, RuntimeError) as error:
             if isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error):
@@ -185,14 +196,16 @@ class Trainer:
                 raise TrainingError(message) from error
             raise
         self.optimiser.zero_grad(set_to_none=True)
-        return float(value)
+        return values
 
-    def _not_finite(self, batch: Any, value: float, what: str = "loss") -> TrainingError:
-        some = ", ".join(map(str, batch.sentences[:5]))
-        return TrainingError(
-            f"the {what} is {value} at batch {self.state.position + 1} of epoch {self.state.epoch + 1} "
-            f"(sentences {some}, ... of the corpus): try a lower --lr or --clip"
-        )
+    def _refuse_if_not_finite(self, step: Entry) -> None:
+        for what, value in (("loss", step.loss), ("gradient", step.norm)):
+            if not math.isfinite(value):
+                some = ", ".join(map(str, step.sentences[:5]))
+                raise TrainingError(
+                    f"the {what} is {value} at batch {step.position} of epoch {self.state.epoch + 1} "
+                    f"(sentences {some}, ... of the corpus): try a lower --lr or --clip"
+                )
 
     def _end_epoch(self) -> None:
         state, recipe = self.state, self.recipe
@@ -314,7 +327,7 @@ def _seed(*numbers: int) -> None:
 
 def _optimiser(recipe: Recipe, parameters: list[torch.nn.Parameter]) -> torch.optim.Optimizer:
     if recipe.optimiser is Optimiser.SGD:
-        return torch.optim.SGD(parameters, recipe.lr)
+        return torch.optim.SGD(parameters, recipe.lr, fused=parameters[0].is_cuda)  # on the CPU it may meet sparse ones
     if recipe.optimiser is Optimiser.ADAGRAD:
         torch.sparse.check_sparse_tensor_invariants.disable()  # as is the default, of which it would warn
         return torch.optim.Adagrad(parameters, recipe.lr)

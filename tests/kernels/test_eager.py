@@ -8,12 +8,12 @@ import torch
 from corpus_twins import corpus_of, plain, random_tree, shapes
 from hypothesis import given
 from hypothesis import strategies as st
-from model_twins import mixed_trees, torch_order
+from model_twins import PLAIN_KERNELS, mixed_trees, torch_order
 from torch import Tensor, nn
 
 from ramify.corpus import build_batch, build_sequence_batch
 from ramify.kernels import choice, eager, reference
-from ramify.kernels.rows import Rows, chain_rows, sequence_rows, tree_rows
+from ramify.kernels.rows import Rows, chain_rows, make_rows, sequence_rows, tree_rows
 from ramify.trees import Tree
 
 SIZE = 3
@@ -128,7 +128,7 @@ def test_no_rows_are_the_initial_state() -> None:
 
 
 def test_levels_without_rows_do_no_harm() -> None:
-    rows = Rows(torch.tensor([0, 0, 0, 1]).int(), torch.tensor([[0], [3], [0], [0]]).int(), [1, 2, 3, 3, 4, 4, 4], 2)
+    rows = make_rows(np.array([0, 0, 0, 1]), np.array([[0], [3], [0], [0]]), np.array([1, 2, 3, 3, 4, 4, 4]), 2)
     assert rows.n_levels == 3
     assert_same(rows)
 
@@ -209,7 +209,7 @@ def test_float32_is_as_near_as_float32_can_be() -> None:
 # --- torch's own -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", choice.Kernel)
+@pytest.mark.parametrize("kernel", PLAIN_KERNELS)
 def test_one_step_is_torchs_lstm_cell(kernel: choice.Kernel) -> None:
     torch.manual_seed(0)
     cell = nn.LSTMCell(2, SIZE, dtype=torch.float64)
@@ -217,7 +217,7 @@ def test_one_step_is_torchs_lstm_cell(kernel: choice.Kernel) -> None:
     start = torch.full((4, SIZE), 0.01, dtype=torch.float64)
     expected = cell(x, (start, start))[0]
     back = torch_order  # exchanging o and u twice is doing nothing, so the same function leads back
-    rows = Rows(torch.zeros(5, dtype=torch.int32), torch.zeros(5, 1, dtype=torch.int32), [1, 5], 1)
+    rows = make_rows(np.zeros(5), np.zeros((5, 1)), np.array([1, 5]), 1)
     inputs = x @ back(cell.weight_ih).t() + back(cell.bias_ih) + back(cell.bias_hh)
     with choice.use(kernel):
         found = choice.recur(inputs, back(cell.weight_hh)[None], 0.01, rows)[1:]
@@ -227,7 +227,7 @@ def test_one_step_is_torchs_lstm_cell(kernel: choice.Kernel) -> None:
     torch.testing.assert_close(ours, theirs, **CLOSE)
 
 
-@pytest.mark.parametrize("kernel", choice.Kernel)
+@pytest.mark.parametrize("kernel", PLAIN_KERNELS)
 @pytest.mark.parametrize("z", range(4))
 def test_a_chain_under_one_edge_type_is_torchs_lstm(kernel: choice.Kernel, z: int) -> None:
     """Set z computes every row, the other three none."""
@@ -238,11 +238,11 @@ def test_a_chain_under_one_edge_type_is_torchs_lstm(kernel: choice.Kernel, z: in
     start = torch.full((1, SIZE), 0.01, dtype=torch.float64)
     expected = lstm(x, (start, start))[0]
 
-    predecessor = torch.tensor([0, *range(n)], dtype=torch.int32)
-    successors = torch.zeros(n + 1, 3, dtype=torch.int32)
-    successors[1:n, z % 3] = torch.arange(2, n + 1, dtype=torch.int32)
+    predecessor = np.array([0, *range(n)])
+    successors = np.zeros((n + 1, 3))
+    successors[1:n, z % 3] = np.arange(2, n + 1)
     groups = [1] + [row + (edge >= z) for row in range(1, n + 1) for edge in range(4)]
-    rows = Rows(predecessor, successors, groups, 4)
+    rows = make_rows(predecessor, successors, np.array(groups), 4)
     inputs = x @ torch_order(lstm.weight_ih_l0).t() + torch_order(lstm.bias_ih_l0) + torch_order(lstm.bias_hh_l0)
     weights = torch.randn(4, 4 * SIZE, SIZE, dtype=torch.float64)
     weights = torch.cat([weights[:z], torch_order(lstm.weight_hh_l0)[None], weights[z + 1 :]])

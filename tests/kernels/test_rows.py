@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ramify.corpus import build_batch, build_sequence_batch
-from ramify.kernels.rows import Rows, chain_rows, sequence_rows, tree_rows
+from ramify.kernels.rows import Rows, chain_rows, send, sequence_rows, tree_rows
 from ramify.trees import EdgeType, Tree, dependents, predecessors
 
 FORESTS = st.lists(wild_trees(9), min_size=1, max_size=5)
@@ -37,11 +37,9 @@ def assert_promises(rows: Rows) -> None:
     assert rows.predecessor[0] == 0
     assert rows.successors[0].tolist() == [0] * rows.successors.shape[1]
     assert rows.order.dtype == torch.int32
-    assert (
-        rows.order.tolist()
-        == rows.by_set.tolist()
-        == [row for z in range(rows.sets) for at in range(rows.n_levels) for row in range(n + 1)[rows.group(at, z)]]
-    )
+    assert rows.order.tolist() == [
+        row for z in range(rows.sets) for at in range(rows.n_levels) for row in range(n + 1)[rows.group(at, z)]
+    ]
     assert len(rows.of_sets) == rows.sets
     for z, part in enumerate(rows.of_sets):
         here = [row for at in range(rows.n_levels) for row in range(n + 1)[rows.group(at, z)]]
@@ -134,5 +132,9 @@ def test_a_chain_of_left_dependents_nobody_reads_is_not_run() -> None:
 
 def test_rows_go_where_they_are_told() -> None:
     corpus = corpus_of([plain([0, 1])])
-    rows = tree_rows(build_batch(corpus, corpus.everything), "meta")
-    assert {tensor.device.type for tensor in (rows.predecessor, rows.successors, rows.order)} == {"meta"}
+    rows = tree_rows(build_batch(corpus, corpus.everything))
+    for here in (rows, rows.tiled()):
+        (there,), (words,) = send(torch.device("meta"), [here], [np.arange(6, dtype=np.int32).reshape(3, 2)])
+        assert {tensor.device.type for tensor in (*there.tensors, words)} == {"meta"}
+        assert [tensor.shape for tensor in there.tensors] == [tensor.shape for tensor in here.tensors]
+        assert (there.groups, there.sets, words.shape) == (rows.groups, rows.sets, (3, 2))

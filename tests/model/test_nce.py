@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ramify.model import output
+from ramify.kernels import softmax
 from ramify.model.output import NoiseContrastive
 
 COUNTS = torch.tensor([40, 7, 25, 12, 6, 3, 2, 1])
@@ -57,8 +57,8 @@ def dense_loss(noise: NoiseContrastive, h: Tensor, targets: Tensor, weight: Tens
 @pytest.mark.parametrize("chunk", [1, 4 * SIZE, 9 * SIZE, 1 << 24])
 @pytest.mark.parametrize("log_z", [0.5, 2.0, 9.0])
 def test_equals_the_dense_twin(monkeypatch: pytest.MonkeyPatch, chunk: int, log_z: float) -> None:
-    monkeypatch.setattr(output, "CHUNK", chunk)
-    monkeypatch.setattr(output, "LEAST_ROWS", 1)
+    monkeypatch.setattr(softmax, "CHUNK", chunk)
+    monkeypatch.setattr(softmax, "LEAST_ROWS", 1)
     h, targets, weight = _material()
     noise = _noise(log_z=log_z)
     drawn = torch.randint(WORDS, (ROWS, 3))

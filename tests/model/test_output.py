@@ -5,8 +5,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ramify.kernels import softmax
 from ramify.kernels.products import product
-from ramify.model import output
 from ramify.model.output import Softmax
 
 WORDS, SIZE, ROWS = 11, 4, 9
@@ -26,13 +26,13 @@ def _layer(bias: bool = True) -> tuple[Softmax, Tensor, Tensor]:
 
 @pytest.fixture(autouse=True)
 def _chunks_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(output, "LEAST_ROWS", 1)
+    monkeypatch.setattr(softmax, "LEAST_ROWS", 1)
 
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_equals_torchs_cross_entropy(monkeypatch: pytest.MonkeyPatch, chunk: int, bias: bool) -> None:
-    monkeypatch.setattr(output, "CHUNK", chunk)
+    monkeypatch.setattr(softmax, "CHUNK", chunk)
     layer, h, targets = _layer(bias)
     leaves = [h, *layer.parameters()]
     assert len(leaves) == 2 + bias
@@ -48,7 +48,7 @@ def test_equals_torchs_cross_entropy(monkeypatch: pytest.MonkeyPatch, chunk: int
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_log_probabilities_are_torchs(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    monkeypatch.setattr(output, "CHUNK", chunk)
+    monkeypatch.setattr(softmax, "CHUNK", chunk)
     layer, h, targets = _layer()
     found = layer.log_probabilities(h, targets)
     assert not found.requires_grad
@@ -136,9 +136,9 @@ def test_the_logits_of_a_chunk_are_all_that_is_held(monkeypatch: pytest.MonkeyPa
             seen.append(found.numel())
         return found
 
-    monkeypatch.setattr(output, "CHUNK", 3 * WORDS)
+    monkeypatch.setattr(softmax, "CHUNK", 3 * WORDS)
     layer, h, targets = _layer()
-    monkeypatch.setattr(output, "product", watched)
+    monkeypatch.setattr(softmax, "product", watched)
     layer.loss(h, targets)
     layer.log_probabilities(h, targets)
     assert seen == [3 * WORDS] * 6

@@ -1,0 +1,185 @@
+"""The GPU's kernels equal the slow ones: at odd sizes, with any heights of tiles, outputs and every gradient.
+
+On an NVIDIA GPU, or anywhere in Triton's interpreter (TRITON_INTERPRET=1 with the package triton); else skipped.
+"""
+
+import os
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import torch
+from corpus_twins import corpus_of, plain, random_tree, shapes
+from torch import Tensor
+from torch.nn import functional
+
+from ramify.corpus import build_batch, build_sequence_batch
+from ramify.kernels import choice, eager
+from ramify.kernels.rows import Rows, chain_rows, sequence_rows, tree_rows
+from ramify.kernels.softmax import log_probabilities, negative_log_likelihood
+from ramify.kernels.tiles import HEIGHTS
+from ramify.trees import Tree
+
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(
+        find_spec("triton") is None or not (torch.cuda.is_available() or INTERPRETED),
+        reason="needs triton with an NVIDIA GPU, or its interpreter: TRITON_INTERPRET=1",
+    ),
+]
+DEVICE = torch.device("cuda" if torch.cuda.is_available() and not INTERPRETED else "cpu")
+
+
+def _rows(what: str, trees: list[Tree]) -> Rows:
+    corpus = corpus_of(trees)
+    if what == "sequences":
+        return sequence_rows(build_sequence_batch(corpus, corpus.everything))
+    batch = build_batch(corpus, corpus.everything)
+    return tree_rows(batch) if what == "trees" else chain_rows(batch)
+
+
+def _run(kernel: object, rows: Rows, *leaves: Tensor) -> list[Tensor]:
+    """States, and the gradients of inputs and weights."""
+    inputs, weights, arriving = (each.detach().to(DEVICE).requires_grad_() for each in leaves)
+    h = kernel(inputs, weights, 0.01, rows)  # type: ignore[operator]
+    return [h, *torch.autograd.grad(h, [inputs, weights], arriving.to(h.dtype).to(h.device))]
+
+
+def _poison() -> None:
+    """Memory that is used before it is written shows."""
+    if DEVICE.type == "cuda":
+        del [torch.full((1 << 20,), float("nan"), device=DEVICE) for _ in range(64)][:]
+
+
+def assert_same(rows: Rows, size: int, height: int, tolerance: float = 1e-5) -> None:
+    from ramify.kernels.triton.recurrence import recur
+
+    torch.manual_seed(size)
+    leaves = [torch.randn(*shape) for shape in ((len(rows), 4 * size), (rows.sets, 4 * size, size))]
+    leaves[1] /= size**0.5
+    leaves.append(torch.randn(len(rows) + 1, size))
+    expected = _run_on_cpu(rows, *leaves)
+    tiled = rows.tiled(height)
+    tiled = tiled.moved([tensor.to(DEVICE) for tensor in tiled.tensors])
+    _poison()
+    found = _run(recur, tiled, *leaves)
+    for ours, theirs in zip(found, expected, strict=True):
+        error = (ours.double().cpu() - theirs).norm() / theirs.norm().clamp(min=1e-9)
+        assert error < tolerance
+
+
+def _run_on_cpu(rows: Rows, *leaves: Tensor) -> list[Tensor]:
+    inputs, weights, arriving = (each.detach().double().requires_grad_() for each in leaves)
+    h = eager.recur(inputs, weights, 0.01, rows)
+    return [h.detach(), *torch.autograd.grad(h, [inputs, weights], arriving)]
+
+
+def _trees(count: int, longest: int) -> list[Tree]:
+    random = np.random.default_rng(count)
+    return [random_tree(random, int(n)) for n in random.integers(1, longest, count)]
+
+
+@pytest.mark.parametrize("what", ["trees", "chains", "sequences"])
+@pytest.mark.parametrize("height", HEIGHTS)
+def test_equals_the_eager_kernel(what: str, height: int) -> None:
+    assert_same(_rows(what, _trees(12, 9)), 40, height)
+
+
+@pytest.mark.parametrize("size", [1, 3, 16, 33, 64])
+def test_at_any_size(size: int) -> None:
+    assert_same(_rows("trees", _trees(5, 8)), size, 16)
+
+
+@pytest.mark.parametrize("name", shapes(7))
+def test_on_extreme_shapes(name: str) -> None:
+    for what in ("trees", "chains", "sequences"):
+        assert_same(_rows(what, [shapes(7)[name], plain([0])]), 8, 16)
+
+
+def test_no_rows_are_the_initial_state() -> None:
+    from ramify.kernels.triton.recurrence import recur
+
+    corpus = corpus_of([plain([0])])
+    rows = tree_rows(build_batch(corpus, np.zeros(0, np.int32))).tiled()
+    rows = rows.moved([tensor.to(DEVICE) for tensor in rows.tensors])
+    h, d_inputs, d_weights = _run(recur, rows, torch.zeros(0, 32), torch.randn(4, 32, 8), torch.ones(1, 8))
+    torch.testing.assert_close(h.cpu(), torch.full((1, 8), 0.01))
+    assert d_inputs.numel() == 0
+    assert not d_weights.any()
+
+
+@pytest.mark.skipif(INTERPRETED, reason="the interpreter's product of bfloat16 matrices is wrong")
+def test_in_bfloat16_within_its_error() -> None:
+    from ramify.kernels.triton.recurrence import recur
+
+    def narrow(*arguments: object) -> Tensor:
+        with torch.autocast(DEVICE.type, torch.bfloat16):
+            return recur(*arguments)  # type: ignore[arg-type]
+
+    rows = _rows("trees", _trees(12, 9))
+    torch.manual_seed(0)
+    leaves = [torch.randn(len(rows), 128), torch.randn(4, 128, 32) / 6, torch.randn(len(rows) + 1, 32)]
+    expected = _run_on_cpu(rows, *leaves)
+    tiled = rows.tiled()
+    found = _run(narrow, tiled.moved([tensor.to(DEVICE) for tensor in tiled.tensors]), *leaves)
+    assert found[0].dtype == torch.bfloat16
+    assert found[2].dtype == torch.float32
+    for ours, theirs in zip(found, expected, strict=True):
+        assert (ours.double().cpu() - theirs).norm() / theirs.norm() < 0.02
+
+
+def test_the_same_again_gives_the_same_bits() -> None:
+    from ramify.kernels.triton.recurrence import recur
+
+    rows = _rows("trees", _trees(12, 9)).tiled()
+    rows = rows.moved([tensor.to(DEVICE) for tensor in rows.tensors])
+    torch.manual_seed(0)
+    leaves = [torch.randn(len(rows), 128), torch.randn(4, 128, 32), torch.randn(len(rows) + 1, 32)]
+    first, second = _run(recur, rows, *leaves), _run(recur, rows, *leaves)
+    assert all(torch.equal(one, other) for one, other in zip(first, second, strict=True))
+
+
+# --- the softmax -----------------------------------------------------------------------------------------------------
+
+
+def _softmax_twin(h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> tuple[Tensor, list[Tensor]]:
+    leaves = [each.detach().double().requires_grad_() for each in (h, weight, bias) if each is not None]
+    logits = functional.linear(*leaves)
+    losses = functional.cross_entropy(logits, targets.long(), reduction="none")
+    return losses.detach(), list(torch.autograd.grad(losses.sum() * 0.5, leaves))
+
+
+@pytest.mark.parametrize(("rows", "words", "size"), [(5, 40, 8), (7, 5003, 13), (1, 8192, 16), (0, 9, 3), (33, 17, 5)])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("at_once", [1, 3, 1000])
+def test_softmax_losses_and_gradients(
+    rows: int, words: int, size: int, bias: bool, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ramify.kernels.triton import softmax as on_gpu
+
+    torch.manual_seed(words)
+    h, weight = torch.randn(rows, size), torch.randn(words, size)
+    b = torch.randn(words) if bias else None
+    targets = torch.randint(words, (rows,), dtype=torch.int32)
+    losses, gradients = _softmax_twin(h, weight, b, targets)
+    monkeypatch.setattr(on_gpu, "rows_at_once", lambda h, columns: at_once)
+    _poison()
+    leaves = [each.to(DEVICE).requires_grad_() for each in (h, weight, b) if each is not None]
+    with choice.use("triton"):
+        arguments = (*leaves, *([] if bias else [None]), targets.to(DEVICE))
+        total = negative_log_likelihood(*arguments)
+        found = torch.autograd.grad(total * 0.5, leaves)
+        logprobs = log_probabilities(*arguments)
+    torch.testing.assert_close(-logprobs.double().cpu(), losses, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(total.detach().double().cpu(), losses.sum(), rtol=1e-5, atol=1e-5)
+    for ours, theirs in zip(found, gradients, strict=True):
+        torch.testing.assert_close(ours.double().cpu(), theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_huge_logits_do_not_overflow() -> None:
+    h = torch.tensor([[1e4], [-1e4]], device=DEVICE)
+    weight = torch.linspace(-1, 1, 50, device=DEVICE)[:, None]
+    with choice.use("triton"):
+        found = log_probabilities(h, weight, None, torch.tensor([49, 49], dtype=torch.int32, device=DEVICE))
+    torch.testing.assert_close(found.cpu(), torch.tensor([0.0, -2e4]), rtol=1e-5, atol=1e-2)

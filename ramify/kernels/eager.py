@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from ramify.kernels.products import product
+from ramify.kernels.products import as_they_are, product
 from ramify.kernels.rows import Rows
 
 
@@ -24,7 +24,8 @@ def recur(inputs: Tensor, weights: Tensor, initial: float, rows: Rows) -> Tensor
     weights: [Z, 4 D, D], the recurrent weights. initial: the value of h and c in row 0.
     Returns h [N + 1, D].
     """
-    h: Tensor = _Recurrence.apply(rows, initial, weights, inputs)  # type: ignore[no-untyped-call]
+    with as_they_are(weights):
+        h: Tensor = _Recurrence.apply(rows, initial, weights, inputs)  # type: ignore[no-untyped-call]
     return h
 
 
@@ -32,6 +33,7 @@ class _Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Rows, initial: float, weights: Tensor, inputs: Tensor) -> Tensor:
         size = weights.shape[2]  # D
+        ctx.dtype, inputs = inputs.dtype, inputs.to(weights.dtype)
         h = weights.new_empty(len(rows) + 1, size)
         c = torch.empty_like(h)
         tanh_c = torch.empty_like(h)
@@ -99,4 +101,4 @@ class _Recurrence(torch.autograd.Function):
         h_above = h.index_select(0, rows.predecessor.index_select(0, rows.order))
         for z, part in enumerate(rows.of_sets):
             d_weights[z] = product(d_inputs[part].t(), h_above[part].t())
-        return None, None, d_weights, d_inputs
+        return None, None, d_weights, d_inputs.to(ctx.dtype)

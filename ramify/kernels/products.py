@@ -15,17 +15,18 @@ from ramify.kernels.rows import Rows
 _ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
-def product(x: Tensor, w: Tensor, add: Tensor | None = None) -> Tensor:
+def product(x: Tensor, w: Tensor, add: Tensor | None = None, out: Tensor | None = None) -> Tensor:
     """x w^T [N, M] of x [N, K] and w [M, K], and what is added: [N, M] or a bias [M]. Knows no gradient."""
-    if _ONEDNN and x.device.type == "cpu" and x.dtype == w.dtype == torch.float32 and x.numel() and w.numel():
-        linear = torch.ops.mkldnn._linear_pointwise
-        found: Tensor
-        if add is None or add.dim() == 1:
-            found = linear(x, w, add, "none", [], "")
-        else:
-            found = linear.binary(x, add, w, None, "add")
-        return found
-    return torch.mm(x, w.t()) if add is None else torch.addmm(add, x, w.t())
+    if not (_ONEDNN and x.device.type == "cpu" and x.dtype == w.dtype == torch.float32 and x.numel() and w.numel()):
+        if out is not None and out.dtype != x.dtype:
+            return out.copy_(product(x, w, add))
+        return torch.mm(x, w.t(), out=out) if add is None else torch.addmm(add, x, w.t(), out=out)
+    linear = torch.ops.mkldnn._linear_pointwise
+    if add is None or add.dim() == 1:
+        found: Tensor = linear(x, w, add, "none", [], "")
+    else:
+        found = linear.binary(x, add, w, None, "add")
+    return found if out is None else out.copy_(found)
 
 
 def wide_product(x: Tensor, w: Tensor, out: Tensor) -> Tensor:
@@ -52,18 +53,19 @@ def narrow_dtype(x: Tensor) -> torch.dtype:
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
 
 
-def narrowed(x: Tensor) -> Tensor:
-    """x as autocast wants the factors of a product."""
-    return x.to(narrow_dtype(x))
+def as_they_are(x: Tensor) -> torch.autocast:
+    """A block in which autocast narrows nothing behind our back."""
+    return torch.autocast(x.device.type, enabled=False)
 
 
 def input_products(x: Tensor, weights: Tensor, bias: Tensor, rows: Rows, extra: dict[int, Tensor]) -> Tensor:
     """What the gates get from outside: x_z W_z^T + b_z for each set z, and extra[z] where there is more.
 
-    x [N, S] and the result [N, 4 D] are in the order of the sets; weights [Z, 4 D, S], bias [Z, 4 D].
+    x [P, S] and the result [P, 4 D] are in the order of the sets; weights [Z, 4 D, S], bias [Z, 4 D].
     """
-    x, weights = narrowed(x), narrowed(weights)
-    found: Tensor = _InputProducts.apply(x, weights, bias, rows, list(extra), *extra.values())  # type: ignore[no-untyped-call]
+    dtype = narrow_dtype(weights)
+    with as_they_are(x):
+        found: Tensor = _InputProducts.apply(x, weights, bias, rows, dtype, list(extra), *extra.values())  # type: ignore[no-untyped-call]
     return found
 
 
@@ -72,13 +74,23 @@ class _InputProducts(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, weights: Tensor, bias: Tensor, rows: Rows, sets: list[int], *extra: Tensor
+        ctx: Any,
+        x: Tensor,
+        weights: Tensor,
+        bias: Tensor,
+        rows: Rows,
+        dtype: torch.dtype,
+        sets: list[int],
+        *extra: Tensor,
     ) -> Tensor:
-        ctx.rows, ctx.sets = rows, sets
+        ctx.rows, ctx.sets, ctx.dtypes = rows, sets, (x.dtype, weights.dtype)
+        x, weights = x.to(dtype), weights.to(dtype)
         ctx.save_for_backward(x, weights)
-        found = bias.new_empty(len(rows), bias.shape[1])
+        # A GPU keeps what is narrow narrow, to move less; on the CPU the recurrence stays wide.
+        found = x.new_empty(len(x), bias.shape[1], dtype=dtype if x.is_cuda else bias.dtype)
+        narrow = bias.to(dtype)
         for z, part in enumerate(rows.of_sets):
-            found[part] = product(x[part], weights[z], bias[z].to(x.dtype))
+            product(x[part], weights[z], narrow[z], out=found[part])
         for z, more in zip(sets, extra, strict=True):
             found[rows.of_sets[z]] += more
         return found
@@ -88,10 +100,12 @@ class _InputProducts(torch.autograd.Function):
     def backward(ctx: Any, d_out: Tensor) -> Any:
         x, weights = ctx.saved_tensors
         parts = ctx.rows.of_sets
-        d_x, d_weights, d_bias = torch.empty_like(x), torch.empty_like(weights), d_out.new_empty(weights.shape[:2])
+        x_dtype, wide = ctx.dtypes
+        d_x, d_weights = torch.empty_like(x), torch.empty_like(weights, dtype=wide)
+        d_bias = torch.empty(weights.shape[:2], dtype=wide, device=x.device)
+        narrow = d_out.to(x.dtype)
         for z, part in enumerate(parts):
-            d_here = d_out[part].to(x.dtype)
-            d_x[part] = product(d_here, weights[z].t())
-            d_weights[z] = product(d_here.t(), x[part].t())
-            torch.sum(d_out[part], 0, out=d_bias[z])
-        return d_x, d_weights, d_bias, None, None, *(d_out[parts[z]] for z in ctx.sets)
+            product(narrow[part], weights[z].t(), out=d_x[part])
+            wide_product(narrow[part].t(), x[part].t(), d_weights[z])
+            torch.sum(d_out[part], 0, dtype=wide, out=d_bias[z])
+        return d_x.to(x_dtype), d_weights, d_bias, None, None, None, *(d_out[parts[z]] for z in ctx.sets)

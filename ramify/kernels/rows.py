@@ -7,7 +7,11 @@ trees; one set alone for chains of left dependents and for sequences).
 What comes in from outside, and its gradient, is in the order of the sets: first all rows of the first set, level by
 level, then those of the second. So a set is one slice there, and one matrix product.
 
-Letters: N rows, L levels, Z sets of weights, D hidden size.
+Where a step is recorded once and run for many batches, rows and sets have room for more than they hold: what is left
+over stands for row 0, is never computed, and has no gradient.
+
+Letters: N rows (or room for so many), L levels, Z sets of weights, D hidden size, P = N places in the order of the sets
+(or room for so many).
 """
 
 from __future__ import annotations
@@ -26,12 +30,19 @@ from ramify.corpus.structure import Array
 from ramify.kernels.tiles import best_height, cut
 
 
+class Room(NamedTuple):
+    """Room for rows, in all and in each set."""
+
+    rows: int
+    sets: tuple[int, ...]
+
+
 class Tiles(NamedTuple):
     """The rows in pieces for the blocks of a GPU; see `tiles.cut`."""
 
     height: int
     tiles: Tensor  # [T, 4] int32
-    levels: Tensor  # [L + 1] int32
+    levels: Tensor  # [L + 2] int32: how many levels there are, and where the tiles of each begin
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +51,18 @@ class Rows:
 
     predecessor: Tensor  # [N + 1] int32; row 0 names itself
     successors: Tensor  # [N + 1, at most 3] int32: the rows that continue each row; 0 where there are fewer
-    order: Tensor  # [N] int32: the rows in the order of the sets
+    order: Tensor  # [P] int32: the rows in the order of the sets
+    of_sets: list[slice]  # the places of each set there
     groups: list[int]  # [Z L + 1] rows groups[Z l + z] to groups[Z l + z + 1] are those of level l and weights z
-    sets: int  # Z
+    roomy: bool = False  # there is room for more rows
     tiles: Tiles | None = None  # on a GPU
 
     def __len__(self) -> int:
-        return self.groups[-1] - 1
+        return len(self.predecessor) - 1
+
+    @property
+    def sets(self) -> int:
+        return len(self.of_sets)
 
     @property
     def n_levels(self) -> int:
@@ -64,22 +80,17 @@ class Rows:
     @cached_property
     def starts(self) -> Array:
         """[L, Z] where each group begins in the order of the sets."""
-        sizes = np.diff(np.asarray(self.groups)).reshape(-1, self.sets).T  # [Z, L]
-        ends = np.cumsum(sizes).reshape(sizes.shape)
-        return np.ascontiguousarray((ends - sizes).T)
-
-    @cached_property
-    def of_sets(self) -> list[slice]:
-        """The slice of each set in the order of the sets."""
-        totals = np.diff(np.asarray(self.groups)).reshape(-1, self.sets).sum(0)
-        ends = np.cumsum(totals).tolist()
-        return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+        sizes: Array = np.diff(np.asarray(self.groups)).reshape(-1, self.sets)
+        begin = np.array([part.start for part in self.of_sets])
+        return np.asarray(np.cumsum(sizes, 0) - sizes + begin)
 
     def tiled(self, height: int | None = None) -> Rows:
         """With tiles; on the host."""
+        height = height or best_height(len(self))
         groups = np.asarray(self.groups, np.int32)
-        height = height or best_height(groups, self.sets)
-        return replace(self, tiles=Tiles(height, *map(torch.from_numpy, cut(groups, self.sets, height))))
+        begin = np.array([part.start for part in self.of_sets], np.int32)
+        room = len(self) if self.roomy else -1
+        return replace(self, tiles=Tiles(height, *map(torch.from_numpy, cut(groups, begin, height, room))))
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -90,21 +101,42 @@ class Rows:
         """The same rows with other `tensors`, copies of these on another device."""
         tiles = None if self.tiles is None else Tiles(self.tiles.height, *tensors[3:])
         predecessor, successors, order = tensors[:3]
-        return Rows(predecessor, successors, order, self.groups, self.sets, tiles)
+        return Rows(predecessor, successors, order, self.of_sets, self.groups, self.roomy, tiles)
 
 
-def make_rows(predecessor: Array, successors: Array, groups: Array, sets: int) -> Rows:
-    """Rows on the host."""
+def make_rows(predecessor: Array, successors: Array, groups: Array, sets: int, room: Room | None = None) -> Rows:
+    """Rows on the host, as many as there are or with room for more."""
     groups = np.ascontiguousarray(groups, np.int32)
-    before, after = (torch.from_numpy(np.ascontiguousarray(each, np.int32)) for each in (predecessor, successors))
-    return Rows(before, after, torch.from_numpy(_order(groups, sets)), groups.tolist(), sets)
+    n = room.rows if room else len(predecessor) - 1
+    sizes = np.array(room.sets) if room else set_sizes(groups, sets)
+    ends = np.cumsum(sizes).tolist()
+    of_sets = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+    order = _order(groups, np.array([part.start for part in of_sets], np.int32), ends[-1])
+    before, after = (torch.from_numpy(filled(each, n + 1)) for each in (predecessor, successors))
+    return Rows(before, after, torch.from_numpy(order), of_sets, groups.tolist(), room is not None)
+
+
+def set_sizes(groups: Array, sets: int) -> Array:
+    """[Z] how many rows each set computes."""
+    by_level: Array = np.diff(groups).reshape(-1, sets)
+    return np.asarray(by_level.sum(0))
+
+
+def filled(array: Array, length: int, value: int = 0) -> Array:
+    """The array as int32, filled up to a length."""
+    if len(array) == length:
+        return np.ascontiguousarray(array, np.int32)
+    longer = np.full((length, *array.shape[1:]), value, np.int32)
+    longer[: len(array)] = array
+    return longer
 
 
 @compiled
-def _order(groups: Array, sets: int) -> Array:
-    order = np.empty(groups[-1] - 1, np.int32)
-    at = 0
+def _order(groups: Array, begin: Array, places: int) -> Array:
+    order = np.zeros(places, np.int32)
+    sets = len(begin)
     for z in range(sets):
+        at = begin[z]
         for group in range(z, len(groups) - 1, sets):
             for row in range(groups[group], groups[group + 1]):
                 order[at] = row
@@ -112,14 +144,14 @@ def _order(groups: Array, sets: int) -> Array:
     return order
 
 
-def tree_rows(batch: Batch) -> Rows:
+def tree_rows(batch: Batch, room: Room | None = None) -> Rows:
     """The words of a batch of trees under the four edge types."""
-    return make_rows(batch.predecessor, batch.successors, batch.groups, 4)
+    return make_rows(batch.predecessor, batch.successors, batch.groups, 4, room)
 
 
-def chain_rows(batch: Batch) -> Rows:
+def chain_rows(batch: Batch, room: Room | None = None) -> Rows:
     """The words of a batch's LD chains, a level for each step: row 1 + i is chain_words[i]."""
-    return make_rows(*_follow(batch.steps), batch.steps + 1, 1)
+    return make_rows(*_follow(batch.steps), batch.steps + 1, 1, room)
 
 
 @compiled
@@ -135,34 +167,6 @@ def _follow(steps: Array) -> tuple[Array, Array]:
     return predecessor, successors
 
 
-def sequence_rows(batch: SequenceBatch) -> Rows:
+def sequence_rows(batch: SequenceBatch, room: Room | None = None) -> Rows:
     """The steps of a batch of sequences, a level for each place in the sentence."""
-    return make_rows(batch.predecessor, batch.successor[:, None], batch.groups, 1)
-
-
-def send(device: torch.device, rows: list[Rows], arrays: list[Array]) -> tuple[list[Rows], list[Tensor]]:
-    """Rows and int32 arrays where the model is; to a GPU they travel together, and nothing waits for them."""
-    if device.type == "cuda":
-        rows = [each.tiled() for each in rows]
-    tensors = [tensor for each in rows for tensor in each.tensors]
-    given = len(tensors)
-    tensors += [torch.from_numpy(np.ascontiguousarray(array)) for array in arrays]
-    there = _together(device, tensors) if device.type == "cuda" else [tensor.to(device) for tensor in tensors]
-    found, start = [], 0
-    for each in rows:
-        found.append(each.moved(there[start : start + len(each.tensors)]))
-        start += len(each.tensors)
-    return found, there[given:]
-
-
-def _together(device: torch.device, parts: list[Tensor]) -> list[Tensor]:
-    """One copy from pinned memory; each part begins at a multiple of 16 bytes, as wide loads want it."""
-    starts, total = [], 0
-    for part in parts:
-        starts.append(total)
-        total += -(-part.numel() // 4) * 4
-    packed = torch.empty(total, dtype=torch.int32, pin_memory=True)
-    for start, part in zip(starts, parts, strict=True):
-        packed[start : start + part.numel()] = part.view(-1)
-    there = packed.to(device, non_blocking=True)
-    return [there[start : start + part.numel()].view(part.shape) for start, part in zip(starts, parts, strict=True)]
+    return make_rows(batch.predecessor, batch.successor[:, None], batch.groups, 1, room)

@@ -13,15 +13,18 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ramify.kernels.choice import Kernel, current
-from ramify.kernels.products import narrowed, product
+from ramify.kernels.products import as_they_are, narrow_dtype, product
 
 CHUNK = 1 << 24  # logits at once: 64 MB in float32
+GPU_CHUNK = 1 << 28
 LEAST_ROWS = 64  # or the matrix products get slow
 
 
 def negative_log_likelihood(h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
     """Of the targets [N], summed: P = softmax(W h + b) for each row of h [N, D]; weight [V, D], bias [V]."""
-    total: Tensor = _NegativeLogLikelihood.apply(h, weight, bias, targets)  # type: ignore[no-untyped-call]
+    dtype = narrow_dtype(weight)
+    with as_they_are(weight):
+        total: Tensor = _NegativeLogLikelihood.apply(h, weight, bias, targets, dtype)  # type: ignore[no-untyped-call]
     return total
 
 
@@ -31,35 +34,37 @@ def log_probabilities(h: Tensor, weight: Tensor, bias: Tensor | None, targets: T
     if current(weight) is Kernel.TRITON:
         from ramify.kernels.triton.softmax import losses_alone
 
-        return -losses_alone(h, weight, bias, targets)
-    h = h.to(weight.dtype)
-    found = []
-    for rows in chunks(len(h), len(weight)):
-        logits = product(h[rows], weight, bias)
-        found.append(logits.gather(1, targets[rows, None].long())[:, 0] - logits.logsumexp(1))
+        return -losses_alone(h, weight, bias, targets, narrow_dtype(weight))
+    found, h = [], h.to(weight.dtype)
+    with as_they_are(weight):
+        for rows in chunks(h, len(weight)):
+            logits = product(h[rows], weight, bias)
+            found.append(logits.gather(1, targets[rows, None].long())[:, 0] - logits.logsumexp(1))
     return torch.cat(found) if found else h.new_empty(0)
 
 
 class _NegativeLogLikelihood(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, dtype: torch.dtype
+    ) -> Tensor:
         needed = any(ctx.needs_input_grad[:3])
         ctx.dtype = h.dtype
         if current(weight) is Kernel.TRITON:
             from ramify.kernels.triton.softmax import losses_alone, losses_and_gradients
 
             if not needed:
-                return losses_alone(h, weight, bias, targets).sum()
-            losses, *ctx.gradients = losses_and_gradients(h, weight, bias, targets)
+                return losses_alone(h, weight, bias, targets, dtype).sum()
+            losses, *ctx.gradients = losses_and_gradients(h, weight, bias, targets, dtype)
             return losses.sum()
         h, targets = h.to(weight.dtype), targets.long()  # autocast narrows h, and the logits; all sums stay wide
         dh = torch.empty_like(h) if needed else None
         d_weight = torch.zeros_like(weight) if needed else None
         d_bias = torch.zeros_like(bias) if needed and bias is not None else None
-        narrow, narrow_bias = narrowed(weight), None if bias is None else narrowed(bias)
+        narrow, narrow_bias = weight.to(dtype), None if bias is None else bias.to(dtype)
         total = h.new_zeros(())
-        for rows in chunks(len(h), len(weight)):
-            logits = product(narrowed(h[rows]), narrow, narrow_bias).to(weight.dtype)
+        for rows in chunks(h, len(weight)):
+            logits = product(h[rows].to(dtype), narrow, narrow_bias).to(weight.dtype)
             wanted = targets[rows]
             top = logits.amax(1)
             total -= (logits.gather(1, wanted[:, None])[:, 0] - top).sum()
@@ -86,7 +91,7 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         dh, d_weight, d_bias = ctx.gradients
         ctx.gradients = None  # they are large
         d_bias = None if d_bias is None else _scaled(d_bias, scale)
-        return _scaled(dh, scale).to(ctx.dtype), _scaled(d_weight, scale), d_bias, None
+        return _scaled(dh, scale).to(ctx.dtype), _scaled(d_weight, scale), d_bias, None, None
 
 
 def _scaled(gradient: Tensor, scale: Tensor) -> Tensor:
@@ -94,7 +99,7 @@ def _scaled(gradient: Tensor, scale: Tensor) -> Tensor:
     return gradient.mul_(scale) if gradient.is_contiguous() else gradient * scale
 
 
-def chunks(n: int, width: int) -> list[slice]:
-    """Rows 0 to n in slices of about CHUNK numbers."""
-    step = max(LEAST_ROWS, CHUNK // max(1, width))
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+def chunks(h: Tensor, width: int) -> list[slice]:
+    """The rows of h in slices; so many that `width` numbers for each of them are about a CHUNK."""
+    step = max(LEAST_ROWS, (GPU_CHUNK if h.is_cuda else CHUNK) // max(1, width))
+    return [slice(start, min(start + step, len(h))) for start in range(0, len(h), step)]

@@ -7,37 +7,39 @@ import numpy as np
 from ramify.corpus.compiled import compiled
 from ramify.corpus.structure import Array
 
-HEIGHTS = 16, 32, 64  # rows of a tile at most
+HEIGHTS = 16, 64  # rows of a tile at most
+MANY = 3000  # rows, from which on there are high tiles enough for every block
+MOST_LEVELS = 128  # for which a recorded step has room
 
 
-def best_height(groups: Array, sets: int) -> int:
+def best_height(rows: int) -> int:
     """High tiles use the matrix units well; low ones spread a small batch over more of the GPU."""
-    levels = max(1, (len(groups) - 1) // sets)
-    rows = (int(groups[-1]) - 1) / (levels * sets)  # of a group, on average
-    return next((height for height in HEIGHTS if rows <= 2 * height), HEIGHTS[-1])
+    return HEIGHTS[rows >= MANY]
 
 
 @compiled
-def cut(groups: Array, sets: int, height: int) -> tuple[Array, Array]:
-    """The tiles [T, 4] in the order of the levels, and where those of each level begin [L + 1].
+def cut(groups: Array, begin: Array, height: int, room: int) -> tuple[Array, Array]:
+    """The tiles [T, 4] in the order of the levels; and [L + 2]: L, and where the tiles of each level begin.
 
-    A tile is its first row, how many rows it has, where they begin in the order of the sets, and its set.
+    A tile is its first row, how many rows it has, where they begin in the order of the sets, and its set. `begin` has
+    the place of each set there. With room for more rows (-1: none) there is room for their tiles, and for levels.
     """
-    n_groups = len(groups) - 1
-    n_levels = n_groups // sets
-    count = 0
-    for group in range(n_groups):
-        count += (groups[group + 1] - groups[group] + height - 1) // height
-    tiles = np.empty((count, 4), np.int32)
-    levels = np.empty(n_levels + 1, np.int32)
-    start = np.zeros(sets, np.int64)  # where the next rows of each set stand in the order of the sets
-    for z in range(1, sets):
-        start[z] = start[z - 1]
-        for at in range(n_levels):
-            start[z] += groups[at * sets + z] - groups[at * sets + z - 1]
+    sets = len(begin)
+    n_levels = (len(groups) - 1) // sets
+    if room >= 0:
+        tiles = np.zeros((room // height + sets * MOST_LEVELS, 4), np.int32)
+        levels = np.zeros(MOST_LEVELS + 2, np.int32)
+    else:
+        count = 0
+        for group in range(len(groups) - 1):
+            count += (groups[group + 1] - groups[group] + height - 1) // height
+        tiles = np.zeros((count, 4), np.int32)
+        levels = np.zeros(n_levels + 2, np.int32)
+    start = begin.copy()  # where the next rows of each set stand in the order of the sets
     tile = 0
+    levels[0] = n_levels
     for at in range(n_levels):
-        levels[at] = tile
+        levels[1 + at] = tile
         for z in range(sets):
             row, end = groups[at * sets + z], groups[at * sets + z + 1]
             while row < end:
@@ -46,5 +48,5 @@ def cut(groups: Array, sets: int, height: int) -> tuple[Array, Array]:
                 row += rows
                 start[z] += rows
                 tile += 1
-    levels[n_levels] = tile
+    levels[1 + n_levels] = tile
     return tiles, levels

@@ -16,11 +16,13 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from ramify.corpus.structure import Array
+from ramify.kernels.products import as_they_are
 
 
 def score_words(h: Tensor, weight: Tensor, words: Tensor) -> Tensor:
     """The scores [N, K] of the words [N, K] of each row of h [N, D]; weight is [V, D]."""
-    found: Tensor = _ScoreWords.apply(h, weight, words)  # type: ignore[no-untyped-call]
+    with as_they_are(h):
+        found: Tensor = _ScoreWords.apply(h, weight, words)  # type: ignore[no-untyped-call]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -11,6 +12,8 @@ from torch.nn import functional
 
 from ramify.corpus import Corpus
 from ramify.corpus.structure import Array
+from ramify.kernels.inputs import Inputs
+from ramify.kernels.rows import Room
 from ramify.model.config import ModelConfig
 from ramify.model.output import NoiseContrastive, Softmax
 
@@ -33,12 +36,28 @@ class LanguageModel(nn.Module, ABC):
         """The batch of some sentences, as this model reads them."""
 
     @abstractmethod
-    def states(self, batch: Any) -> Tensor:
-        """The state before each prediction [N, D]."""
+    def sizes(self, batch: Any) -> list[Array]:
+        """How many rows each set of weights computes, for each of the model's recurrences."""
 
     @abstractmethod
+    def inputs(self, batch: Any, rooms: Sequence[Room] = ()) -> Inputs:
+        """What the model reads of a batch, on the host; with room for more, where that is given."""
+
+    @abstractmethod
+    def states_of(self, inputs: Inputs) -> Tensor:
+        """The state before each prediction [N, D]."""
+
+    def place(self, batch: Any) -> Inputs:
+        """A batch as inputs where the model is; inputs stay what they are."""
+        return batch if isinstance(batch, Inputs) else self.inputs(batch).to(self.embedding.device)
+
+    def states(self, batch: Any) -> Tensor:
+        """The state before each prediction [N, D]."""
+        return self.states_of(self.place(batch))
+
     def targets(self, batch: Any) -> Tensor:
         """The word of each prediction [N]."""
+        return self.place(batch).targets
 
     def initialise(self, scale: float = 0.1) -> None:
         """All parameters uniform in [-scale, scale], as in the paper."""
@@ -56,21 +75,28 @@ class LanguageModel(nn.Module, ABC):
 
     def before_output(self, batch: Any) -> Tensor:
         """What the output layer reads: the states, projected where the model does that."""
-        h = functional.dropout(self.states(batch), self.config.dropout_output, self.training)
+        h = dropped(self.states(batch), self.config.dropout_output, self.training)
         return h if self.projection is None else functional.linear(h, self.projection)
 
     def loss(self, batch: Any) -> Tensor:
         """The training loss summed over all predictions: NCE where the model has noise, else the softmax."""
-        h, targets = self.before_output(batch), self.targets(batch)
+        inputs = self.place(batch)
+        h = self.before_output(inputs)
         if self.noise is not None:
-            return self.noise.loss(h, targets, self.output.weight)
-        return self.output.loss(h, targets)
+            return self.noise.loss(h, inputs.targets, self.output.weight)
+        return self.output.loss(h, inputs.targets)
 
     @torch.no_grad()
     def log_probabilities(self, batch: Any) -> Tensor:
         """log P of each prediction [N], normalised over the vocabulary."""
-        return self.output.log_probabilities(self.before_output(batch), self.targets(batch))
+        inputs = self.place(batch)
+        return self.output.log_probabilities(self.before_output(inputs), inputs.targets)
 
     @property
     def n_parameters(self) -> int:
         return sum(parameter.numel() for parameter in self.parameters())
+
+
+def dropped(x: Tensor, rate: float, training: bool) -> Tensor:
+    """Dropout, which costs nothing where there is none."""
+    return functional.dropout(x, rate) if rate and training else x

@@ -64,27 +64,28 @@ class NoiseContrastive(nn.Module):
 
     def loss(self, h: Tensor, targets: Tensor, weight: Tensor) -> Tensor:
         """The NCE loss, summed over the rows."""
-        h, targets = h.to(weight.dtype), targets.long()  # wide again where autocast narrowed it
+        h = h.to(weight.dtype)  # wide again where autocast narrowed it
+        counts = (targets >= 0).to(h.dtype)  # or else it is room that is left over
+        targets = targets.long().clamp(min=0)
         if self.shared:
-            return self._loss_with_shared_noise(h, targets, weight)
+            return self._loss_with_shared_noise(h, targets, counts, weight)
         total = h.new_zeros(())
         width = (self.k + 1) * (h.shape[1] if h.is_cuda else 1)  # on the CPU no rows of W are copied together
-        for rows in chunks(len(h), width):
+        for rows in chunks(h, width):
             words = torch.cat([targets[rows, None], self.draw((rows.stop - rows.start, self.k))], 1)  # [N, 1 + k]
-            scores = score_words(h[rows], weight, words)
-            ratio = self._log_ratio(scores, words)
-            total = total - functional.logsigmoid(ratio[:, 0]).sum() - functional.logsigmoid(-ratio[:, 1:]).sum()
+            ratio = self._log_ratio(score_words(h[rows], weight, words), words)
+            gains = functional.logsigmoid(ratio[:, 0]) + functional.logsigmoid(-ratio[:, 1:]).sum(1)
+            total = total - (gains * counts[rows]).sum()
         return total
 
-    def _loss_with_shared_noise(self, h: Tensor, targets: Tensor, weight: Tensor) -> Tensor:
+    def _loss_with_shared_noise(self, h: Tensor, targets: Tensor, counts: Tensor, weight: Tensor) -> Tensor:
         """The same with one set of noise words for all rows, each weighted so that k words count for every row."""
         words = self.draw((max(self.k, 1024),))
-        scores = h @ weight[words].t()  # [N, K]
-        target_scores = score_words(h, weight, targets[:, None])
-        of_target = self._log_ratio(target_scores, targets[:, None])
-        of_noise = self._log_ratio(scores, words[None])
+        of_target = self._log_ratio(score_words(h, weight, targets[:, None]), targets[:, None])
+        of_noise = self._log_ratio(h @ weight[words].t(), words[None])  # [N, K]
         share = self.k / len(words)
-        return -functional.logsigmoid(of_target).sum() - share * functional.logsigmoid(-of_noise).sum()
+        gains = functional.logsigmoid(of_target[:, 0]) + share * functional.logsigmoid(-of_noise).sum(1)
+        return -(gains * counts).sum()
 
     def _log_ratio(self, scores: Tensor, words: Tensor) -> Tensor:
         """ln P^(w) - ln k P_n(w), whose sigmoid is the probability that w is no noise."""

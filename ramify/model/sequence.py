@@ -6,15 +6,17 @@ the product of its predictions is a pseudo-likelihood and no probability of a se
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from ramify.corpus import Corpus, SequenceBatch, build_sequence_batch
 from ramify.corpus.structure import Array
-from ramify.kernels.rows import Rows, send, sequence_rows
+from ramify.kernels.inputs import Inputs
+from ramify.kernels.rows import Room, Rows, filled, sequence_rows, set_sizes
 from ramify.model.config import Kind, ModelConfig
-from ramify.model.language_model import LanguageModel
+from ramify.model.language_model import LanguageModel, dropped
 from ramify.model.treelstm import Stack
 
 
@@ -31,22 +33,29 @@ class SequenceLSTM(LanguageModel):
     def build(self, corpus: Corpus, sentences: Array) -> SequenceBatch:
         return build_sequence_batch(corpus, sentences)
 
-    def states(self, batch: SequenceBatch) -> Tensor:
+    def sizes(self, batch: SequenceBatch) -> list[Array]:
+        return [set_sizes(batch.groups, 1)]
+
+    def inputs(self, batch: SequenceBatch, rooms: Sequence[Room] = ()) -> Inputs:
+        rows = sequence_rows(batch, *rooms)
+        arrays = [batch.before[1:]]
+        if self.backward_lstm is not None:
+            # From the right, in the same rows: ROOT first, then the last word, and so on. The state that has read all
+            # words behind a word is that of the step before its mirror image.
+            mirror = batch.mirror[1:]
+            arrays += [batch.word[mirror], batch.predecessor[mirror]]
+        targets = torch.from_numpy(filled(batch.word[1:], len(rows), -1))
+        return Inputs([rows], [torch.from_numpy(filled(each, len(rows))) for each in arrays], targets)
+
+    def states_of(self, inputs: Inputs) -> Tensor:
         """[N + B, D], or [N + B, 2 D] for both directions."""
-        # From the right, in the same rows: ROOT first, then the last word, and so on. The state that has read all words
-        # behind a word is that of the step before its mirror image.
-        mirror = batch.mirror[1:]
-        arrays = [batch.before[1:], batch.word[mirror], batch.predecessor[mirror]]
-        (rows,), (before, behind, place) = send(self.embedding.device, [sequence_rows(batch)], arrays)
+        (rows,), (before, *more) = inputs.rows, inputs.arrays
         h = self._read(self.forward_lstm, before, rows)[1:]
         if self.backward_lstm is None:
             return h
-        return torch.cat([h, self._read(self.backward_lstm, behind, rows).index_select(0, place)], 1)
+        behind, places = more
+        return torch.cat([h, self._read(self.backward_lstm, behind, rows).index_select(0, places)], 1)
 
     def _read(self, lstm: Stack, words: Tensor, rows: Rows) -> Tensor:
-        x = functional.dropout(self.embed(words), self.config.dropout_input, self.training)
-        states: Tensor = lstm(x, rows)
+        states: Tensor = lstm(dropped(self.embed(words), self.config.dropout_input, self.training), rows)
         return states
-
-    def targets(self, batch: SequenceBatch) -> Tensor:
-        return send(self.embedding.device, [], [batch.word[1:]])[1][0]

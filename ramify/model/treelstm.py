@@ -9,6 +9,8 @@ Letters: N words of a batch, Z = 4 edge types, S embedding size, D hidden size, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -16,12 +18,13 @@ from torch.nn import functional
 
 from ramify.corpus import Batch, Corpus, build_batch
 from ramify.corpus.structure import RIGHT, Array
-from ramify.kernels.chains import read_chains, readers_of
 from ramify.kernels.choice import recur
+from ramify.kernels.gather import read_states
+from ramify.kernels.inputs import Inputs
 from ramify.kernels.products import input_products
-from ramify.kernels.rows import Rows, chain_rows, send, tree_rows
+from ramify.kernels.rows import Room, Rows, chain_rows, filled, set_sizes, tree_rows
 from ramify.model.config import Kind, ModelConfig
-from ramify.model.language_model import LanguageModel
+from ramify.model.language_model import LanguageModel, dropped
 
 INITIAL = 0.01  # H[:, 0], and c of ROOT; also the start of the LD LSTM and its state where there is nothing to read
 
@@ -56,7 +59,7 @@ class Stack(nn.Module):
         first, *further = self.layers
         h: Tensor = first(x, rows, extra)
         for layer in further:
-            below = functional.dropout(h, self.dropout, self.training)
+            below = dropped(h, self.dropout, self.training)
             h = layer(below.index_select(0, rows.order), rows)
         return h
 
@@ -70,16 +73,13 @@ class LeftDependents(nn.Module):
         self.stack = Stack(1, config.embedding, size, config.ld_layers)
         self.weight_q = nn.Parameter(torch.empty(4 * config.hidden, size))  # its part of GEN-R's input weights
 
-    def forward(self, x: Tensor, rows: Rows, chain: Tensor, readers: Tensor) -> Tensor:
+    def forward(self, x: Tensor, rows: Rows, ends: Tensor) -> Tensor:
         """What q, the last state of its chain, adds to the gates of each RIGHT row [RIGHT rows, 4 D].
 
-        x [M, S]: the words of all chains; chain: the one that each RIGHT row reads; readers: the row that reads each.
-        Chains are numbered from 1 in the order of the last step, in which all of them take part.
+        x [M, S]: the words of all chains; ends: the row of the last word of each RIGHT row's chain, 0 without one.
         """
-        states = self.stack(x, rows)
-        last = len(states) - len(readers)
-        q = torch.cat([states[:1], states[last:]])  # chain 0: no left dependents, so the initial state
-        return read_chains(functional.linear(q, self.weight_q), chain, readers)
+        q = read_states(self.stack(x, rows), ends)  # the initial state, where there are no left dependents
+        return functional.linear(q, self.weight_q)
 
 
 class TreeLSTM(LanguageModel):
@@ -95,25 +95,32 @@ class TreeLSTM(LanguageModel):
     def build(self, corpus: Corpus, sentences: Array) -> Batch:
         return build_batch(corpus, sentences)
 
-    def states(self, batch: Batch) -> Tensor:
-        """H[:, t] of every word, top layer [N, D]: all that the model knows before it predicts the word."""
-        rows = tree_rows(batch)
+    def sizes(self, batch: Batch) -> list[Array]:
+        trees = set_sizes(batch.groups, 4)
+        return [trees] if self.ld is None else [trees, np.array([len(batch.chain_words)])]
+
+    def inputs(self, batch: Batch, rooms: Sequence[Room] = ()) -> Inputs:
+        rows = tree_rows(batch, *rooms[:1])
         order = rows.order.numpy()  # of the sets, as all that comes in from outside
-        shapes, arrays = [rows], [batch.predecessor_word[order]]
+        all_rows, arrays = [rows], [batch.predecessor_word[order]]
         if self.label_embedding is not None:
             arrays.append(batch.label[order])
         if self.ld is not None:
-            shapes.append(chain_rows(batch))
+            all_rows.append(chain_rows(batch, *rooms[1:]))
+            arrays[0] = np.concatenate([arrays[0], filled(batch.chain_words, len(all_rows[1]))])
+            # Chains are numbered from 1 in the order of the last step, in which all of them take part.
             chain = batch.chain[order[rows.of_sets[RIGHT]]]
-            arrays = [np.concatenate([arrays[0], batch.chain_words]), *arrays[1:], chain, readers_of(chain)]
-        (rows, *chains), (words, *more) = send(self.embedding.device, shapes, arrays)
-        x, *x_chains = self.embed(words).split([len(each) for each in (rows, *chains)])  # (2a)
+            arrays.append(np.where(chain > 0, chain + (len(batch.chain_words) - batch.n_chains), 0))
+        targets = torch.from_numpy(filled(batch.word[1:], len(rows), -1))
+        return Inputs(all_rows, [torch.from_numpy(filled(each, len(each))) for each in arrays], targets)
+
+    def states_of(self, inputs: Inputs) -> Tensor:
+        """H[:, t] of every word, top layer [N, D]: all that the model knows before it predicts the word."""
+        (rows, *chains), (words, *more) = inputs.rows, inputs.arrays
+        x, *x_chains = self.embed(words).split([len(each.order) for each in inputs.rows])  # (2a)
         if self.label_embedding is not None:
             x = x + functional.embedding(more.pop(0), self.label_embedding)
-        x = functional.dropout(x, self.config.dropout_input, self.training)
+        x = dropped(x, self.config.dropout_input, self.training)
         extra = {RIGHT: self.ld(*x_chains, *chains, *more)} if self.ld is not None else {}
         h: Tensor = self.gen(x, rows, extra)  # (2b), (2c)
         return h[1:]
-
-    def targets(self, batch: Batch) -> Tensor:
-        return send(self.embedding.device, [], [batch.word[1:]])[1][0]

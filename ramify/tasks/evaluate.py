@@ -16,6 +16,7 @@ from ramify.corpus.vocabulary import ROOT, UNK
 from ramify.model.language_model import LanguageModel
 
 BATCH_WORDS = 4096
+GPU_BATCH_WORDS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def evaluate(
 ) -> Evaluation:
     """Score sentences of a corpus (all of them when none are named) with the normalised softmax."""
     chosen = corpus.everything if sentences is None else sentences
-    schedule = Schedule(batch_words=BATCH_WORDS, shuffle=False, window=100)
+    words_at_once = GPU_BATCH_WORDS if model.embedding.is_cuda else BATCH_WORDS
+    schedule = Schedule(batch_words=words_at_once, shuffle=False, window=100)
     loader = Loader(corpus, schedule, chosen, build=model.build)
     words = unknown = 0
     total = of_unknown = of_ends = 0.0

@@ -22,16 +22,19 @@ from ramify.corpus import Corpus, Loader, Mixture, Schedule
 from ramify.corpus.structure import Array
 from ramify.errors import ModelError, TrainingError
 from ramify.formats.files import whole_file
+from ramify.kernels.choice import Kernel, current
+from ramify.kernels.inputs import Inputs
 from ramify.model.folder import LOG, WEIGHTS, load_tensors, load_weights, save_tensors, write_weights
 from ramify.model.language_model import LanguageModel
 from ramify.model.output import NoiseContrastive
 from ramify.tasks.evaluate import evaluate
 from ramify.training.card import write_card
 from ramify.training.distributed import Group
-from ramify.training.gradient import clip, make_dense
+from ramify.training.gradient import clip, factor, make_dense, norm_of
 from ramify.training.halving import Halving
 from ramify.training.ledger import Entry, Ledger
 from ramify.training.recipe import Decay, Objective, Optimiser, Precision, Recipe
+from ramify.training.recorder import Recorder
 
 CHECKPOINT = "checkpoint.safetensors"
 
@@ -110,6 +113,9 @@ class Trainer:
             model.embedding.requires_grad_(False)
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimiser = _optimiser(recipe, self.parameters)
+        # With plain SGD on a GPU, the rate before it is lowered by the clip; else None.
+        plain = device.type == "cuda" and recipe.optimiser is Optimiser.SGD
+        self.lr = torch.tensor(recipe.lr, device=device) if plain else None
         schedule = Schedule(
             recipe.batch_size, window=recipe.window, seed=recipe.seed, rank=self.group.rank, world=self.group.world
         )
@@ -120,6 +126,8 @@ class Trainer:
             self.batches = Mixture(corpora, weights or [1.0] * len(corpora), schedule, threads, build=model.build)
         self.halving = Halving(recipe.lr, recipe.patience, recipe.improvement, recipe.min_lr)
         self.ledger = Ledger(device)
+        recordable = device.type == "cuda" and self.group.world == 1 and recipe.optimiser is not Optimiser.ADAGRAD
+        self.recorder = Recorder(model, self._learn, corpora[0]) if recordable else None
         self.state = State()
 
     # --- the run ---------------------------------------------------------------------------------------------------
@@ -176,25 +184,37 @@ class Trainer:
 
     def step(self, batch: Any) -> Tensor:
         """One step of the optimiser; the loss of the batch, summed over its words, and the gradient's norm [2]."""
-        recipe, model = self.recipe, self.model
-        _seed(recipe.seed, self.state.epoch, self.state.position, self.group.rank)
-        device = model.embedding.device.type
+        _seed(self.recipe.seed, self.state.epoch, self.state.position, self.group.rank)
+        fits = current(self.model.embedding) is Kernel.TRITON
+        take = self.recorder if self.recorder is not None and fits else self._learn
         try:
-            with torch.autocast(device, torch.bfloat16, enabled=recipe.precision is Precision.BF16):
-                loss = model.loss(batch) if batch.n_words else self.parameters[0].sum() * 0.0  # no share of the batch
-            (loss / recipe.batch_size).backward()
-            if recipe.optimiser is Optimiser.ADAMW:
-                make_dense(self.parameters)
-            self.group.sum_gradients(self.parameters)
-            values = torch.stack([loss.detach(), clip(self.parameters, recipe.clip)])
-            if device == "cpu":  # a GPU tells too late
-                self._refuse_if_not_finite(Entry(self.state.position + 1, batch.sentences, 0, *values.tolist()))
-            self.optimiser.step()
+            return take(batch)
         except (torch.OutOfMemoryError, RuntimeError) as error:
             if isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error):
                 message = f"no memory left for {len(batch)} sentences, {batch.n_words} words: lower --batch-size"
                 raise TrainingError(message) from error
             raise
+
+    def _learn(self, batch: Any) -> Tensor:
+        """The part of a step that a GPU does; the batch may be there already, as inputs."""
+        recipe, model = self.recipe, self.model
+        device = model.embedding.device.type
+        empty = not isinstance(batch, Inputs) and not batch.n_words  # no share of the batch
+        with torch.autocast(device, torch.bfloat16, enabled=recipe.precision is Precision.BF16):
+            loss = self.parameters[0].sum() * 0.0 if empty else model.loss(batch)
+        (loss / recipe.batch_size).backward()
+        if recipe.optimiser is Optimiser.ADAMW:
+            make_dense(self.parameters)
+        self.group.sum_gradients(self.parameters)
+        if self.lr is None:
+            norm = clip(self.parameters, recipe.clip)
+        else:  # a shorter step in place of a shorter gradient: nothing has to be gone through for it
+            norm = norm_of(self.parameters)
+            torch.mul(self.lr, factor(norm, recipe.clip), out=self.optimiser.param_groups[0]["lr"])
+        values = torch.stack([loss.detach(), norm])
+        if device == "cpu":  # a GPU tells too late
+            self._refuse_if_not_finite(Entry(self.state.position + 1, batch.sentences, 0, *values.tolist()))
+        self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         return values
 
@@ -258,7 +278,12 @@ class Trainer:
             lr = recipe.lr
         state.lr = lr
         for parameters in self.optimiser.param_groups:
-            parameters["lr"] = lr
+            if self.lr is not None:
+                self.lr.fill_(lr)
+            elif isinstance(parameters["lr"], Tensor):  # read by recorded steps
+                parameters["lr"].fill_(lr)
+            else:
+                parameters["lr"] = lr
 
     # --- checkpoints -----------------------------------------------------------------------------------------------
 
@@ -286,10 +311,11 @@ class Trainer:
         for key, (value, what) in own.items():
             if about.get(key) != value:
                 raise ModelError(f"{path} belongs to {what}: resume with the options of the first start")
+        on_gpu = self.recipe.optimiser is Optimiser.ADAMW  # so are its counts of steps
         for name, parameter in self.model.named_parameters():
             parameter.data.copy_(tensors[f"model/{name}"])
             moments = {
-                key.rpartition("/")[2]: value.to(parameter.device) if value.dim() else value
+                key.rpartition("/")[2]: value.to(parameter.device) if value.dim() or on_gpu else value
                 for key, value in tensors.items()
                 if key.startswith(f"optimiser/{name}/")
             }
@@ -326,9 +352,11 @@ def _seed(*numbers: int) -> None:
 
 
 def _optimiser(recipe: Recipe, parameters: list[torch.nn.Parameter]) -> torch.optim.Optimizer:
+    on_gpu = parameters[0].is_cuda
+    lr: Any = torch.tensor(recipe.lr, device=parameters[0].device) if on_gpu else recipe.lr
     if recipe.optimiser is Optimiser.SGD:
-        return torch.optim.SGD(parameters, recipe.lr, fused=parameters[0].is_cuda)  # on the CPU it may meet sparse ones
+        return torch.optim.SGD(parameters, lr, fused=on_gpu)  # on the CPU it may meet sparse gradients
     if recipe.optimiser is Optimiser.ADAGRAD:
         torch.sparse.check_sparse_tensor_invariants.disable()  # as is the default, of which it would warn
         return torch.optim.Adagrad(parameters, recipe.lr)
-    return torch.optim.AdamW(parameters, recipe.lr, weight_decay=recipe.weight_decay, fused=True)
+    return torch.optim.AdamW(parameters, lr, weight_decay=recipe.weight_decay, fused=True, capturable=on_gpu)

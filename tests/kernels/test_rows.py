@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ramify.corpus import build_batch, build_sequence_batch
-from ramify.kernels.rows import Rows, chain_rows, send, sequence_rows, tree_rows
+from ramify.kernels.rows import Rows, chain_rows, sequence_rows, tree_rows
 from ramify.trees import EdgeType, Tree, dependents, predecessors
 
 FORESTS = st.lists(wild_trees(9), min_size=1, max_size=5)
@@ -128,13 +128,3 @@ def test_one_word_has_one_row_and_no_chain() -> None:
 def test_a_chain_of_left_dependents_nobody_reads_is_not_run() -> None:
     corpus = corpus_of([plain([2, 3, 0])])  # left dependents only
     assert len(chain_rows(build_batch(corpus, corpus.everything))) == 0
-
-
-def test_rows_go_where_they_are_told() -> None:
-    corpus = corpus_of([plain([0, 1])])
-    rows = tree_rows(build_batch(corpus, corpus.everything))
-    for here in (rows, rows.tiled()):
-        (there,), (words,) = send(torch.device("meta"), [here], [np.arange(6, dtype=np.int32).reshape(3, 2)])
-        assert {tensor.device.type for tensor in (*there.tensors, words)} == {"meta"}
-        assert [tensor.shape for tensor in there.tensors] == [tensor.shape for tensor in here.tensors]
-        assert (there.groups, there.sets, words.shape) == (rows.groups, rows.sets, (3, 2))

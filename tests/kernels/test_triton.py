@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 import torch
 from corpus_twins import corpus_of, plain, random_tree, shapes
+from model_twins import KINDS, mixed_corpus, small_model
 from torch import Tensor
 from torch.nn import functional
 
 from ramify.corpus import build_batch, build_sequence_batch
 from ramify.kernels import choice, eager
-from ramify.kernels.rows import Rows, chain_rows, sequence_rows, tree_rows
+from ramify.kernels.rows import Room, Rows, chain_rows, sequence_rows, tree_rows
 from ramify.kernels.softmax import log_probabilities, negative_log_likelihood
 from ramify.kernels.tiles import HEIGHTS
+from ramify.model.config import Kind
 from ramify.trees import Tree
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -183,3 +185,31 @@ def test_huge_logits_do_not_overflow() -> None:
     with choice.use("triton"):
         found = log_probabilities(h, weight, None, torch.tensor([49, 49], dtype=torch.int32, device=DEVICE))
     torch.testing.assert_close(found.cpu(), torch.tensor([0.0, -2e4]), rtol=1e-5, atol=1e-2)
+
+
+# --- whole models ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("more", [None, 0, 5])
+def test_losses_and_gradients_of_models(kind: Kind, layers: int, more: int | None) -> None:
+    """With the rows that there are, and with room for more, as recorded steps have it."""
+    _, corpus = mixed_corpus()
+    model = small_model(corpus.vocabulary, kind, layers=layers).float().to(DEVICE)
+    batch = model.build(corpus, corpus.everything)
+    rooms = [Room(sum(sizes) + more, tuple(sizes + more)) for sizes in model.sizes(batch)] if more is not None else ()
+    inputs = model.inputs(batch, rooms).tiled()
+    inputs = inputs.moved([tensor.to(DEVICE) for tensor in inputs.tensors])
+    _poison()
+    parameters = list(model.parameters())
+    with choice.use("triton"):
+        loss = model.loss(inputs)
+        found = torch.autograd.grad(loss, parameters)
+        scores = model.log_probabilities(inputs)[: len(model.targets(batch))]
+    double = model.double().cpu()
+    expected = double.loss(batch)
+    torch.testing.assert_close(loss.detach().double().cpu(), expected.detach(), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(scores.double().cpu(), double.log_probabilities(batch), rtol=1e-4, atol=1e-4)
+    for ours, theirs in zip(found, torch.autograd.grad(expected, list(double.parameters())), strict=True):
+        torch.testing.assert_close(ours.double().cpu(), theirs, rtol=1e-3, atol=1e-4)

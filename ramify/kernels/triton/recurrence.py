@@ -21,8 +21,16 @@ from torch.autograd.function import once_differentiable
 from ramify.kernels.products import narrow_dtype, wide_product
 from ramify.kernels.rows import Rows, Tiles
 
-WIDTH = 32  # columns of a tile
+# By the height of the tiles and the direction: columns of a tile, warps, steps of a product on their way at once, and
+# how many bytes of a row each of these takes.
+SHAPES = {
+    (16, "forward"): (32, 4, 3, 128),
+    (64, "forward"): (64, 8, 3, 128),
+    (16, "backward"): (32, 4, 3, 256),
+    (64, "backward"): (64, 8, 4, 128),
+}
 WIDE = 64  # columns of a tile where nothing is multiplied
+PER_PROCESSOR = 1  # blocks on each multiprocessor
 
 
 def recur(inputs: Tensor, weights: Tensor, initial: float, rows: Rows) -> Tensor:
@@ -37,10 +45,12 @@ class _Recurrence(torch.autograd.Function):
     def forward(ctx: Any, rows: Rows, initial: float, narrow: torch.dtype, weights: Tensor, inputs: Tensor) -> Tensor:
         n, size = len(rows), weights.shape[2]
         factors = weights.to(narrow)
-        h = torch.empty(n + 1, size, dtype=narrow, device=inputs.device)
+        # Rows that are never computed are read all the same, by what comes after.
+        new = torch.zeros if rows.roomy else torch.empty
+        h = new(n + 1, size, dtype=narrow, device=inputs.device)
         c = torch.empty(n + 1, size, dtype=torch.float32, device=inputs.device)
         keep = any(ctx.needs_input_grad)
-        gates = torch.empty(n if keep else 0, 4 * size, dtype=narrow, device=inputs.device)
+        gates = torch.empty(len(inputs) if keep else 0, 4 * size, dtype=narrow, device=inputs.device)
         tiles = _tiles(rows)
         _forward[(_blocks(inputs),)](
             inputs,
@@ -52,13 +62,11 @@ class _Recurrence(torch.autograd.Function):
             tiles.tiles,
             tiles.levels,
             torch.zeros(1, dtype=torch.int32, device=inputs.device),
-            rows.n_levels,
             initial,
             keep,
             size,
             tiles.height,
-            WIDTH,
-            **_options(narrow),
+            **_options(narrow, tiles.height, "forward"),
         )
         ctx.rows = rows
         ctx.save_for_backward(weights, factors, h, c, gates)
@@ -70,7 +78,7 @@ class _Recurrence(torch.autograd.Function):
         rows: Rows = ctx.rows
         weights, factors, h, c, gates = ctx.saved_tensors
         size = h.shape[1]
-        d_inputs = torch.empty_like(gates)  # in the order of the sets, as the gates
+        d_inputs = (torch.zeros_like if rows.roomy else torch.empty_like)(gates)  # in the order of the sets, as these
         dh_above, dc_above = torch.empty_like(c), torch.empty_like(c)  # what each row passes on to its predecessor
         tiles = _tiles(rows)
         _backward[(_blocks(h),)](
@@ -86,13 +94,11 @@ class _Recurrence(torch.autograd.Function):
             tiles.tiles,
             tiles.levels,
             torch.zeros(1, dtype=torch.int32, device=h.device),
-            rows.n_levels,
             rows.successors.shape[1],
             size,
             tiles.height,
-            WIDTH,
-            WIDE,
-            **_options(h.dtype),
+            WIDE=WIDE,
+            **_options(h.dtype, tiles.height, "backward"),
         )
         h_above = h.index_select(0, rows.predecessor.index_select(0, rows.order))
         d_weights = torch.empty_like(weights)
@@ -109,17 +115,21 @@ def _tiles(rows: Rows) -> Tiles:
 
 def _blocks(beside: Tensor) -> int:
     """As many as run at once: they wait for each other."""
-    return torch.cuda.get_device_properties(beside.device).multi_processor_count if beside.is_cuda else 1
+    if not beside.is_cuda:
+        return 1
+    return PER_PROCESSOR * torch.cuda.get_device_properties(beside.device).multi_processor_count
 
 
-def _options(dtype: torch.dtype) -> dict[str, Any]:
+def _options(dtype: torch.dtype, height: int, direction: str) -> dict[str, Any]:
     wide = dtype == torch.float32
+    width, warps, stages, depth = SHAPES[height, direction]
     tf32 = torch.backends.cuda.matmul.allow_tf32
     return {
-        "DEPTH": 32 if wide else 64,
+        "WIDTH": width,
+        "DEPTH": depth // dtype.itemsize,
         "PRECISION": "tf32" if wide and tf32 else "ieee",
-        "num_warps": 8,
-        "num_stages": 3,
+        "num_warps": warps,
+        "num_stages": stages,
         "launch_cooperative_grid": torch.cuda.is_available(),
     }
 
@@ -139,7 +149,7 @@ def _tanh(x):
     return 2 * tl.sigmoid(2 * x) - 1
 
 
-@triton.jit(do_not_specialize=["n_levels", "initial"])
+@triton.jit(do_not_specialize=["initial"])
 def _forward(
     inputs,  # [N, 4 D] in the order of the sets
     weights,  # [Z, 4 D, D]
@@ -148,9 +158,8 @@ def _forward(
     gates,  # [N, 4 D] in the order of the sets; i, f, o, u
     predecessor,  # [N + 1]
     tiles,  # [T, 4]
-    levels,  # [L + 1]
+    levels,  # [L + 2] how many, and where the tiles of each begin
     counter,
-    n_levels,
     initial,
     KEEP: tl.constexpr,  # the gates, for the backward pass
     D: tl.constexpr,
@@ -168,8 +177,9 @@ def _forward(
         tl.store(c + columns, start, columns < D)
     arrived = blocks
     _wait_for_all(counter, arrived)
+    n_levels = tl.load(levels)
     for level in range(n_levels):
-        first, last = tl.load(levels + level), tl.load(levels + level + 1)
+        first, last = tl.load(levels + 1 + level), tl.load(levels + 2 + level)
         for item in range(first * across + block, last * across, blocks):
             tile = item // across
             row, count = tl.load(tiles + 4 * tile), tl.load(tiles + 4 * tile + 1)
@@ -212,7 +222,7 @@ def _forward(
             _wait_for_all(counter, arrived)
 
 
-@triton.jit(do_not_specialize=["n_levels"])
+@triton.jit
 def _backward(
     dh_out,  # [N + 1, D]
     weights,  # [Z, 4 D, D]
@@ -224,9 +234,8 @@ def _backward(
     predecessor,  # [N + 1]
     successors,  # [N + 1, K]
     tiles,  # [T, 4]
-    levels,  # [L + 1]
+    levels,  # [L + 2] how many, and where the tiles of each begin
     counter,
-    n_levels,
     K: tl.constexpr,
     D: tl.constexpr,
     HEIGHT: tl.constexpr,
@@ -239,9 +248,10 @@ def _backward(
     across: tl.constexpr = (D + WIDTH - 1) // WIDTH
     across_wide: tl.constexpr = (D + WIDE - 1) // WIDE
     arrived = 0
+    n_levels = tl.load(levels)
     for back in range(n_levels):
         level = n_levels - 1 - back
-        first, last = tl.load(levels + level), tl.load(levels + level + 1)
+        first, last = tl.load(levels + 1 + level), tl.load(levels + 2 + level)
         # The gradients of the gates, from above and from the rows that continue these.
         for item in range(first * across_wide + block, last * across_wide, blocks):
             tile = item // across_wide

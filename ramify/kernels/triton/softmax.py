@@ -13,45 +13,44 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ramify.kernels.products import add_wide_product, narrow_dtype
+from ramify.kernels.products import add_wide_product, wide_product
 
 SHARE = 32  # of the GPU's memory, one part holds logits
 ALIGNED = 8  # numbers: 16 bytes in bfloat16, without which products are slow
-BLOCK = 4096  # logits at once
+BLOCK, WARPS = 16384, 16  # logits at once: few rows in work, so that the second reading finds them in the cache
 
 
 def losses_and_gradients(
-    h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor
+    h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """The loss of each row [N], and the gradients of their sum for h, weight and bias."""
-    narrow, columns = _with_bias(h, weight, bias)
+    narrow, columns = _with_bias(h, weight, bias, dtype)
     losses = torch.empty(len(h), device=h.device)
     dh = torch.empty_like(narrow)
-    d_columns = torch.zeros(columns.shape, device=h.device)
+    d_columns = (torch.empty if len(h) else torch.zeros)(columns.shape, device=h.device)
     for rows, logits in _logits(narrow, columns):
         _losses(logits, targets[rows], losses[rows], len(weight), gradient=True)
         torch.mm(logits, columns, out=dh[rows])
-        add_wide_product(logits.t(), narrow[rows].t(), d_columns)
+        (add_wide_product if rows.start else wide_product)(logits.t(), narrow[rows].t(), d_columns)
     size = h.shape[1]
     d_weight = d_columns[: len(weight), :size]
     return losses, dh[:, :size], d_weight, None if bias is None else d_columns[: len(weight), size]
 
 
-def losses_alone(h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
+def losses_alone(h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, dtype: torch.dtype) -> Tensor:
     """The loss of each row [N]."""
-    narrow, columns = _with_bias(h, weight, bias)
+    narrow, columns = _with_bias(h, weight, bias, dtype)
     losses = torch.empty(len(h), device=h.device)
     for rows, logits in _logits(narrow, columns):
         _losses(logits, targets[rows], losses[rows], len(weight), gradient=False)
     return losses
 
 
-def _with_bias(h: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
+def _with_bias(h: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """h [N, D'] and W [V', D'] with a column of ones and one of biases, so that these cost no pass of their own.
 
     D' and V' are what the matrix units like; what is added there is 0.
     """
-    dtype = narrow_dtype(weight)
     words, size = weight.shape
     height, width = _aligned(words), _aligned(size + (bias is not None))
     if (height, width) == (words, size):
@@ -86,13 +85,13 @@ def rows_at_once(h: Tensor, columns: Tensor) -> int:
 def _losses(logits: Tensor, targets: Tensor, losses: Tensor, words: int, gradient: bool) -> None:
     rows, stride = logits.shape
     if rows:
-        _softmax[(rows,)](logits, targets, losses, words, stride, gradient, BLOCK, num_warps=8)
+        _softmax[(rows,)](logits, targets, losses, words, stride, gradient, BLOCK, num_warps=WARPS)
 
 
 @triton.jit
 def _softmax(
     logits,  # [N, STRIDE]; becomes the gradient of the losses
-    targets,  # [N]
+    targets,  # [N]; -1 for none
     losses,  # [N]
     V: tl.constexpr,
     STRIDE: tl.constexpr,
@@ -102,7 +101,8 @@ def _softmax(
     row = tl.program_id(0)
     logits += row.to(tl.int64) * STRIDE
     target = tl.load(targets + row)
-    wanted = tl.load(logits + target).to(tl.float32)
+    counts = target >= 0  # or else it is room that is left over
+    wanted = tl.load(logits + tl.maximum(target, 0)).to(tl.float32)
     column = tl.arange(0, BLOCK)
     top = -float("inf")
     total = 0.0
@@ -112,9 +112,10 @@ def _softmax(
         total = total * tl.exp(top - higher) + tl.sum(tl.exp(x - higher), 0)
         top = higher
     normaliser = top + tl.log(total)
-    tl.store(losses + row, normaliser - wanted)
+    tl.store(losses + row, tl.where(counts, normaliser - wanted, 0.0))
     if GRADIENT:
         for begin in range(0, V, BLOCK):
             x = tl.load(logits + begin + column, begin + column < V, -float("inf")).to(tl.float32)
             p = tl.exp(x - normaliser) - (begin + column == target).to(tl.float32)
+            p = tl.where(counts, p, 0.0)
             tl.store(logits + begin + column, p.to(logits.dtype.element_ty), begin + column < STRIDE)

@@ -1,0 +1,1 @@
+"""How fast Ramify trains, side by side with what else there is; `ramify bench` prints it."""

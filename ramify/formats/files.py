@@ -185,20 +185,21 @@ def whole_file(target: str | Path) -> Iterator[TextIO]:
             stdout.flush()
             stdout.detach()  # closing the wrapper would close standard output
         return
-    target = Path(target)
-    place = target.resolve()  # a link stays, and what it points to is replaced
-    if place.is_dir():
-        raise CallError(f"{target} is a folder, not a file")
-    if not place.parent.is_dir():
-        raise CallError(f"no such folder: {target.parent}")
+    with whole_place(target) as place, _open_compressed(place, Path(target).suffix.lower()) as binary:
+        text = io.TextIOWrapper(binary, encoding="utf-8", newline="")
+        yield text
+        text.flush()
+        text.detach()
+
+
+@contextlib.contextmanager
+def whole_place(target: str | Path) -> Iterator[Path]:
+    """Where to write a file so that it appears whole or not at all: beside the target, whose name it takes at last."""
+    place = place_of(target)
     device = place.exists() and not place.is_file()  # /dev/null or a pipe must be written to, not replaced
     temporary = place if device else place.with_name(f".{place.name}.{os.getpid()}.tmp")
     try:
-        with _open_compressed(temporary, target.suffix.lower()) as binary:
-            text = io.TextIOWrapper(binary, encoding="utf-8", newline="")
-            yield text
-            text.flush()
-            text.detach()
+        yield temporary
         if not device:
             temporary.replace(place)
     except PermissionError as error:
@@ -206,6 +207,18 @@ def whole_file(target: str | Path) -> Iterator[TextIO]:
     finally:
         if not device:
             temporary.unlink(missing_ok=True)
+
+
+def place_of(target: str | Path) -> Path:
+    """The file that a name stands for: a link stays, and what it points to is replaced. A folder is refused."""
+    place = Path(target)
+    if place.is_dir():
+        raise CallError(f"{target} is a folder, not a file")
+    if place.is_file() or not place.exists():  # and a pipe behind /dev/stdout has no name but this one
+        place = place.resolve()
+    if not place.parent.is_dir():
+        raise CallError(f"no such folder: {Path(target).parent}")
+    return place
 
 
 def _open_compressed(path: Path, suffix: str) -> BinaryIO:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from ramify.corpus.structure import Array
-from ramify.errors import CallError
 from ramify.formats import Sentence
+from ramify.formats.files import place_of, whole_place
 from ramify.tasks.score import LM
 
 
@@ -19,8 +18,7 @@ def write_states(lm: LM, sentences: Iterator[Sentence], target: Path) -> Iterato
 
     Its arrays: states [N, D], sentence [N] (0, 1, ...), word [N] (1..n), sent_ids.
     """
-    if not target.parent.is_dir():  # said now and not after the last sentence
-        raise CallError(f"no such folder: {target.parent}")
+    place_of(target)  # what is wrong with it is said now and not after the last sentence
     return _written(lm, sentences, target)
 
 
@@ -32,16 +30,11 @@ def _written(lm: LM, sentences: Iterator[Sentence], target: Path) -> Iterator[Se
         sent_ids.append(sentence.tree.sent_id)
         yield sentence
     lengths = list(map(len, states))
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as out:  # a file, as to a name numpy would add a suffix
-            np.savez_compressed(
-                out,
-                states=np.concatenate(states) if states else np.empty((0, lm.config.state), np.float32),
-                sentence=np.repeat(np.arange(len(states)), lengths),
-                word=np.concatenate([np.arange(1, n + 1) for n in lengths]) if states else np.empty(0, np.int64),
-                sent_ids=np.array(sent_ids),
-            )
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with whole_place(target) as place, place.open("wb") as out:  # a file, as to a name numpy would add a suffix
+        np.savez_compressed(
+            out,
+            states=np.concatenate(states) if states else np.empty((0, lm.config.state), np.float32),
+            sentence=np.repeat(np.arange(len(states)), lengths),
+            word=np.concatenate([np.arange(1, n + 1) for n in lengths]) if states else np.empty(0, np.int64),
+            sent_ids=np.array(sent_ids),
+        )

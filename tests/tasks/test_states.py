@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +68,27 @@ def test_a_run_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
-    with pytest.raises(CallError, match="no such folder"):
-        write_states(small_lm(), iter([]), tmp_path / "no" / "s.npz")
+@pytest.mark.parametrize(("name", "said"), [("no/s.npz", "no such folder"), (".", "is a folder, not a file")])
+def test_a_wrong_place_is_said_at_once(name: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CallError, match=said):
+        write_states(small_lm(), iter([]), tmp_path / name)
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "s.npz")
+    list(write_states(small_lm(), iter(some_sentences(2)), tmp_path / "link"))
+    assert (tmp_path / "link").is_symlink()
+    assert len(np.load(tmp_path / "s.npz")["sent_ids"]) == 2
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    """And not replaced by a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    heard: list[bytes] = []
+    reader = threading.Thread(target=lambda: heard.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    list(write_states(small_lm(), iter(some_sentences(2)), pipe))
+    reader.join(timeout=20)
+    assert pipe.is_fifo()
+    assert len(np.load(io.BytesIO(heard[0]))["sent_ids"]) == 2

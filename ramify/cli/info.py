@@ -48,6 +48,7 @@ def model(folder: Path) -> tuple[dict[str, Any], list[str]]:
     from ramify.model.folder import RECIPE, VOCABULARY, WEIGHTS, load_model, make_model, read_config
     from ramify.training.card import read_data, read_log
     from ramify.training.recipe import load_recipe
+    from ramify.training.session import is_finished
     from ramify.training.trainer import CHECKPOINT
 
     config = read_config(folder)
@@ -66,7 +67,7 @@ def model(folder: Path) -> tuple[dict[str, Any], list[str]]:
         "vocabulary": len(vocabulary),
         "recipe": recipe and recipe.to_json(),
         "data": read_data(folder),
-        "finished": (folder / WEIGHTS).is_file() and not (folder / CHECKPOINT).is_file(),
+        "finished": is_finished(folder),
         "best": best,
         "log": log,
     }

@@ -70,12 +70,10 @@ def train(
     Every field of a recipe can be set here. Ctrl-C writes a checkpoint; the same command with --resume goes on from it.
     Under torchrun each process takes its share of every batch.
     """
-    from ramify.model.folder import WEIGHTS
     from ramify.training.card import read_log
     from ramify.training.distributed import group
     from ramify.training.recipe import load_recipe
-    from ramify.training.session import Plan, adopt, device_for, prepare
-    from ramify.training.trainer import CHECKPOINT
+    from ramify.training.session import Plan, adopt, can_resume, device_for, is_finished, prepare
 
     changes = {name: value for name, value in chosen.items() if value is not None}
     if begin_from is not None:
@@ -102,11 +100,13 @@ def train(
         for turn in range(seeds):
             folder = output if seeds == 1 else output / f"seed-{resolved.seed + turn}"
             this = replace(resolved, seed=resolved.seed + turn)
-            begun = resume and (seeds == 1 or (folder / CHECKPOINT).is_file())
-            if resume and not begun and (folder / WEIGHTS).is_file():  # of several seeds, one that is finished
+            again = resume and (seeds == 1 or folder.exists())  # of several seeds, some may not have been begun
+            if again and seeds > 1 and is_finished(folder):
                 results.append(min(record["valid_ppl"] for record in read_log(folder)))
                 continue
-            results.append(_train_one(plan, this, corpora, validation, folder, begun, force, peers, quiet))
+            if again and not can_resume(folder):
+                note(f"{folder} has no checkpoint yet: starting anew", quiet)
+            results.append(_train_one(plan, this, corpora, validation, folder, again, force, peers, quiet))
         if seeds > 1 and peers.writes:
             deviation = statistics.stdev(results)
             print(f"valid ppl {statistics.mean(results):.2f} +- {deviation:.2f} over {seeds} seeds")

@@ -142,8 +142,12 @@ def start(
     group: Group | None = None,
     watcher: Watcher | None = None,
 ) -> Trainer:
-    """A trainer whose folder is made and whose parameters are set."""
+    """A trainer whose folder is made and whose parameters are set.
+
+    A checkpoint is there from the start, so a folder with parameters and without one is that of a finished run.
+    """
     group = group or Group()
+    begun = resume and can_resume(folder)
     vocabulary = corpora[0].vocabulary
     config = recipe.config
     if plan.begin_from is not None:
@@ -151,8 +155,8 @@ def start(
         config = replace(recipe.config, output_bias=read_config(plan.begin_from).output_bias)
     if recipe.vectors_frozen and plan.vectors is None and plan.begin_from is None:
         raise CallError("there are no vectors to freeze: give --vectors")
-    if group.writes:
-        _check_folder(folder, resume, force)
+    if group.writes and not resume:
+        _check_folder(folder, force)
     torch.manual_seed(recipe.seed)
     if recipe.precision is Precision.TF32:
         torch.set_float32_matmul_precision("high")
@@ -179,27 +183,40 @@ def start(
         checkpoint_every=plan.checkpoint_every,
         begun_from=plan.begin_from,
     )
-    if resume:
+    if begun:
         group.wait()
         trainer.resume()
-    elif group.writes:
-        _make_folder(folder)  # last of all: what it replaces may be the model that this one goes on from
+        return trainer
+    if group.writes:
+        if not resume:
+            _make_folder(folder)  # last of all: what it replaces may be the model that this one goes on from
         write_config(folder, config, vocabulary)
         with whole_file(folder / RECIPE) as out:
             out.write(recipe.to_toml())
         (folder / LOG).write_text("", encoding="utf-8")
+    trainer.save()
     return trainer
 
 
-def _check_folder(folder: Path, resume: bool, force: bool) -> None:
+def is_finished(folder: Path) -> bool:
+    return (folder / WEIGHTS).is_file() and not (folder / CHECKPOINT).is_file()
+
+
+def can_resume(folder: Path) -> bool:
+    """True where there is a checkpoint, False where a run was killed before its first one and is to start anew."""
+    if (folder / CHECKPOINT).is_file():
+        return True
+    if is_finished(folder):
+        raise CallError(f"{folder} has no checkpoint to go on from: it is finished")
+    if (folder / CONFIG).is_file():
+        read_config(folder)  # what is foreign is not written over
+    elif not folder.is_dir() or any(not path.name.startswith(".") for path in folder.iterdir()):
+        raise CallError(f"{folder} has no checkpoint to go on from")
+    return False
+
+
+def _check_folder(folder: Path, force: bool) -> None:
     """Refuse a folder before any work is done."""
-    if resume:
-        if not (folder / CHECKPOINT).is_file():
-            raise CallError(
-                f"{folder} has no checkpoint to go on from"
-                + (": it is finished" if (folder / WEIGHTS).is_file() else "")
-            )
-        return
     if folder.is_file():
         raise CallError(f"{folder} is a file, not a folder")
     if folder.exists() and any(folder.iterdir()):

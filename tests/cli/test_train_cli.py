@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 from small_runs import OPTIONS, write_treebank
 
 from ramify.cli import run
-from ramify.model.folder import load_model
+from ramify.model.folder import load_model, load_tensors
 from ramify.training.card import read_log
 from ramify.training.trainer import CHECKPOINT, Trainer
 
@@ -221,7 +222,7 @@ def test_asked_again(
     assert (tmp_path / "m" / CHECKPOINT).is_file()
     at_step(2, lambda: twice(signal.SIGINT), monkeypatch)
     assert run([*call, "-o", str(tmp_path / "m"), "--force"]) in (1, 130)
-    assert not (tmp_path / "m" / CHECKPOINT).exists()
+    assert load_tensors(tmp_path / "m" / CHECKPOINT)[1]["state"]["position"] == 0  # nothing more was written
 
 
 def test_killed(call: list[str], tmp_path: Path) -> None:
@@ -251,6 +252,73 @@ def test_a_loss_that_is_no_number(call: list[str], tmp_path: Path, capsys: pytes
     assert said.startswith("ramify: the ")
     assert "at batch " in said
     assert "try a lower --lr or --clip" in said
+
+
+def killed_before_its_first_checkpoint(folder: Path) -> None:
+    for name in (CHECKPOINT, "model.safetensors"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def test_killed_before_the_first_checkpoint(
+    call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is lost where nothing was done: --resume starts anew, and says so."""
+    folder, empty = tmp_path / "m", tmp_path / "empty"
+    assert run([*call, "-o", str(folder), "-q"]) == 0
+    log = log_of(folder)
+    killed_before_its_first_checkpoint(folder)
+    capsys.readouterr()
+    assert run([*call, "-o", str(folder), "--resume"]) == 0
+    assert capsys.readouterr().err.startswith(f"{folder} has no checkpoint yet: starting anew\n")
+    assert log_of(folder) == log
+    empty.mkdir()
+    (empty / ".config.json.99.tmp").touch()  # killed while it was written
+    assert run([*call, "-o", str(empty), "--resume", "-q"]) == 0
+    assert log_of(empty) == log
+
+
+def test_seeds_of_which_one_was_killed_before_its_first_checkpoint(
+    call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = [*call, "-o", str(tmp_path / "m"), "--seeds", "3", "-q", "--epochs", "1"]
+    assert run(call) == 0
+    out = capsys.readouterr().out.splitlines()
+    killed_before_its_first_checkpoint(tmp_path / "m" / "seed-2")
+    shutil.rmtree(tmp_path / "m" / "seed-3")
+    assert run([*call, "--resume"]) == 0
+    again = capsys.readouterr().out.splitlines()
+    assert (len(again), again[-1]) == (3, out[-1])
+
+
+def test_killed_between_parameters_and_checkpoint(
+    call: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parameters of the first epoch alone do not make a run look finished."""
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert run([*call, "-o", str(whole), "-q"]) == 0
+
+    save = Trainer.save
+
+    def killed(self: Trainer) -> None:
+        if self.state.epoch:
+            raise KeyboardInterrupt
+        save(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "save", killed)
+        assert run([*call, "-o", str(broken), "-q"]) in (1, 130)
+    assert (broken / "model.safetensors").is_file()
+    assert run([*call, "-o", str(broken), "--resume", "-q"]) == 0
+    assert log_of(broken) == log_of(whole)
+    assert (broken / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+
+
+def test_resume_writes_over_nothing_foreign(
+    call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config.json").write_text('{"format": "gpt"}')
+    assert run([*call, "-o", str(tmp_path), "--resume"]) == 1
+    assert "is no model: config.json names the format 'gpt'" in capsys.readouterr().err
 
 
 # --- info ------------------------------------------------------------------------------------------------------------

@@ -235,7 +235,8 @@ def test_a_model_may_be_replaced_by_what_goes_on_from_it(model: Path, other: str
 def test_what_is_there_from_the_start(treebank: str, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "m"
     begin(Plan([treebank]), folder)
-    assert {path.name for path in folder.iterdir()} == {"config.json", "vocabulary.json", "recipe.toml", "log.jsonl"}
+    names = {"config.json", "vocabulary.json", "recipe.toml", "log.jsonl", "checkpoint.safetensors"}
+    assert {path.name for path in folder.iterdir()} == names
     assert (folder / "recipe.toml").read_text() == RECIPE.to_toml()
 
 

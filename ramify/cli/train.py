@@ -70,10 +70,9 @@ def train(
     Every field of a recipe can be set here. Ctrl-C writes a checkpoint; the same command with --resume goes on from it.
     Under torchrun each process takes its share of every batch.
     """
-    from ramify.training.card import read_log
     from ramify.training.distributed import group
     from ramify.training.recipe import load_recipe
-    from ramify.training.session import Plan, adopt, can_resume, device_for, is_finished, prepare
+    from ramify.training.session import Plan, adopt, best_ppl, can_resume, device_for, is_finished, prepare
 
     changes = {name: value for name, value in chosen.items() if value is not None}
     if begin_from is not None:
@@ -102,7 +101,7 @@ def train(
             this = replace(resolved, seed=resolved.seed + turn)
             again = resume and (seeds == 1 or folder.exists())  # of several seeds, some may not have been begun
             if again and seeds > 1 and is_finished(folder):
-                results.append(min(record["valid_ppl"] for record in read_log(folder)))
+                results.append(best_ppl(plan, this, corpora, validation, folder))
                 continue
             if again and not can_resume(folder):
                 note(f"{folder} has no checkpoint yet: starting anew", quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,9 @@ def write_card(
     recipe: Recipe,
     corpora: list[Corpus],
     validation: tuple[Corpus, Array],
-    begun_from: Path | None = None,
+    more: Sequence[str] = (),
 ) -> None:
-    """Say in a model's folder what it is, what it was trained on and how well it does."""
+    """Say in a model's folder what it is, what it was trained on (`more`: lines on that) and how well it does."""
     config = model.config
     words = len(corpora[0].vocabulary)
     parts = [
@@ -47,7 +48,7 @@ def write_card(
         f"{_NAMES[config.kind]} with {model.n_parameters:,} parameters and a vocabulary of {words:,} words, trained by "
         f"Ramify {__version__}. Its numbers are {_NUMBERS[config.kind.number]}",
         "## Data",
-        "\n".join(f"- {line}" for line in _data(corpora, validation, begun_from)),
+        "\n".join(f"- {line}" for line in data_lines(corpora, validation, more)),
         "## Figures",
         _figures(read_log(folder)),
         "## Recipe",
@@ -79,19 +80,27 @@ def read_data(folder: Path) -> list[str]:
     return [line.removeprefix("- ") for line in section.splitlines() if line]
 
 
-def _data(corpora: list[Corpus], validation: tuple[Corpus, Array], begun_from: Path | None) -> list[str]:
+def data_lines(corpora: list[Corpus], validation: tuple[Corpus, Array], more: Sequence[str] = ()) -> list[str]:
+    """What the card of a model says of its data."""
     sources = [_source(source) for corpus in corpora for source in corpus.about.get("sources", [])]
     lines = [f"trained on {source}" for source in sources]
     corpus, sentences = validation
     names = ", ".join(source["name"] for source in corpus.about.get("sources", []))
     apart = f"{len(sentences):,} sentences held out of" if len(sentences) < len(corpus) else "all of"
-    lines.append(f"validated on {apart} {names}")
-    if begun_from is not None:
-        before = [line for line in read_data(begun_from) if line != _EWT_LICENCE]
-        lines += [f"begun from {begun_from}", *(f"there {line}" for line in before)]
+    lines += [f"validated on {apart} {names}", *more]
     if any("ewt:" in line for line in lines):
         lines.append(_EWT_LICENCE)
     return lines
+
+
+def history(model: Path) -> list[str]:
+    """What the card of a model that goes on from this one says of it."""
+    return [f"begun from {model}", *(f"there {line}" for line in read_data(model) if line != _EWT_LICENCE)]
+
+
+def kept_history(model: Path) -> list[str]:
+    """The same, from the card of the model that goes on."""
+    return [line for line in read_data(model) if line.startswith(("begun from ", "there "))]
 
 
 def _source(source: dict[str, Any]) -> str:

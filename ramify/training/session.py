@@ -26,8 +26,9 @@ from ramify.model.folder import (
     read_config,
     write_config,
 )
+from ramify.training.card import data_lines, history, kept_history, read_data, read_log
 from ramify.training.distributed import Group
-from ramify.training.recipe import Objective, Precision, Recipe
+from ramify.training.recipe import Objective, Precision, Recipe, load_recipe
 from ramify.training.trainer import CHECKPOINT, Trainer, Watcher
 from ramify.training.vectors import read_vectors
 
@@ -162,7 +163,7 @@ def start(
         torch.set_float32_matmul_precision("high")
     model = make_model(config, vocabulary)
     model.initialise(recipe.init)
-    if plan.begin_from is not None:
+    if plan.begin_from is not None and not begun:
         load_weights(model, plan.begin_from / WEIGHTS)
     if plan.vectors is not None:
         words, values = read_vectors(plan.vectors, vocabulary, config.embedding)
@@ -170,6 +171,7 @@ def start(
         watcher = watcher or Watcher()
         watcher.vectors(len(words), len(vocabulary))
     model = model.to(plan.device)
+    more = _more_data(plan, kept_history(folder) if begun else None)  # read before the folder may be replaced
     trainer = Trainer(
         model,
         recipe,
@@ -181,7 +183,7 @@ def start(
         watcher=watcher,
         threads=plan.threads,
         checkpoint_every=plan.checkpoint_every,
-        begun_from=plan.begin_from,
+        more_data=more,
     )
     if begun:
         group.wait()
@@ -198,8 +200,34 @@ def start(
     return trainer
 
 
+_AS_BEFORE = "resume with the options of the first start, or take another folder"
+
+
 def is_finished(folder: Path) -> bool:
     return (folder / WEIGHTS).is_file() and not (folder / CHECKPOINT).is_file()
+
+
+def best_ppl(plan: Plan, recipe: Recipe, corpora: list[Corpus], validation: Validation, folder: Path) -> float:
+    """The perplexity that a finished run came to; refused where it was not the run that is asked for."""
+    before = load_recipe(folder / RECIPE).to_json()
+    for name, value in recipe.to_json().items():
+        if before[name] != value:
+            raise CallError(f"{folder} was trained with {name} {before[name]}, not {value}: {_AS_BEFORE}")
+    if read_data(folder) != data_lines(corpora, validation, _more_data(plan)):
+        raise CallError(f"{folder} was trained on other data, as its card says: {_AS_BEFORE}")
+    return min(float(record["valid_ppl"]) for record in read_log(folder))
+
+
+def _more_data(plan: Plan, kept: list[str] | None = None) -> list[str]:
+    """Lines for the card on what else the training starts from; `kept`: those on another model, of a resumed run."""
+    lines = []
+    if plan.weights is not None:
+        lines.append(f"weights of the stores: {', '.join(f'{weight:g}' for weight in plan.weights)}")
+    if plan.vectors is not None:
+        lines.append(f"word vectors from {plan.vectors}")
+    if plan.begin_from is not None:
+        lines += kept or history(plan.begin_from)
+    return lines
 
 
 def can_resume(folder: Path) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -87,14 +87,14 @@ class Trainer:
         watcher: Watcher | None = None,
         threads: int = 1,
         checkpoint_every: float = 600.0,
-        begun_from: Path | None = None,
+        more_data: Sequence[str] = (),
     ) -> None:
         self.model = model
         self.recipe = recipe
         self.corpora = corpora
         self.weights = weights
         self.validation = validation
-        self.begun_from = begun_from
+        self.more_data = more_data
         self.folder = folder
         self.group = group or Group()
         self.watcher = watcher or Watcher()
@@ -146,7 +146,7 @@ class Trainer:
 
     def _write_card(self) -> None:
         if self.group.writes:
-            write_card(self.folder, self.model, self.recipe, self.corpora, self.validation, self.begun_from)
+            write_card(self.folder, self.model, self.recipe, self.corpora, self.validation, self.more_data)
 
     def _train_epoch(self) -> None:
         state, model = self.state, self.model

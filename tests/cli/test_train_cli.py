@@ -290,6 +290,21 @@ def test_seeds_of_which_one_was_killed_before_its_first_checkpoint(
     assert (len(again), again[-1]) == (3, out[-1])
 
 
+def test_a_finished_seed_of_another_run(call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its figure is not that of the run which is asked for."""
+    call = [*call, "-o", str(tmp_path / "m"), "--seeds", "2", "-q", "--epochs", "1"]
+    assert run(call) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert run([*call, "--resume"]) == 0
+    assert capsys.readouterr().out.splitlines() == out[-1:]
+    assert run([*call, "--resume", "--lr", "0.5", "--hidden", "9"]) == 2
+    said = f"ramify: {tmp_path / 'm' / 'seed-1'} was trained with hidden 8, not 9: resume with the options of the first"
+    assert capsys.readouterr().err.startswith(said)
+    for other in (["--valid", call[1]], ["--hold-out", "5"]):
+        assert run([*call, "--resume", *other]) == 2
+        assert "seed-1 was trained on other data, as its card says: resume with" in capsys.readouterr().err
+
+
 def test_killed_between_parameters_and_checkpoint(
     call: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

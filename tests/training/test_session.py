@@ -229,6 +229,26 @@ def test_a_model_may_be_replaced_by_what_goes_on_from_it(model: Path, other: str
     assert load_model(model)[1] == trainer.corpora[0].vocabulary
 
 
+def test_what_replaces_a_model_keeps_its_history(model: Path, treebank: str, other: str) -> None:
+    plan = Plan([other], begin_from=model)
+    expected = [f"begun from {model}", f"there trained on {treebank}: 40 sentences"]
+    with pytest.raises(Interrupted):
+        begin(plan, model, force=True, watcher=Watcher(stop=lambda: True)).run()
+    for _ in range(2):  # stopped; resumed, when the folder is all that is left
+        data = read_data(model)
+        assert [line.partition(",")[0] for line in data if line.startswith(("begun", "there trained"))] == expected
+        if (model / CHECKPOINT).is_file():
+            begin(plan, model, resume=True).run()
+
+
+def test_the_card_names_weights_and_vectors(treebank: str, other: str, tmp_path: Path) -> None:
+    first = store(tmp_path / "first", treebank, hold_out=6)
+    second = store(tmp_path / "second", other, vocabulary=open_store(first).vocabulary)
+    (tmp_path / "v.txt").write_text("the" + " 1" * 8)
+    begin(Plan([first, second], weights=[1.0, 0.5], vectors=tmp_path / "v.txt"), tmp_path / "m").run()
+    assert read_data(tmp_path / "m")[3:] == ["weights of the stores: 1, 0.5", f"word vectors from {tmp_path / 'v.txt'}"]
+
+
 # --- folders ---------------------------------------------------------------------------------------------------------
 
 

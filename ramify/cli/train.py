@@ -70,6 +70,7 @@ def train(
     Every field of a recipe can be set here. Ctrl-C writes a checkpoint; the same command with --resume goes on from it.
     Under torchrun each process takes its share of every batch.
     """
+    from ramify.model.folder import CONFIG
     from ramify.training.distributed import group
     from ramify.training.recipe import load_recipe
     from ramify.training.session import Plan, adopt, best_ppl, can_resume, device_for, is_finished, prepare
@@ -91,6 +92,8 @@ def train(
         threads,
         checkpoint_every * 60,
     )
+    if seeds > 1 and (output / CONFIG).is_file():
+        raise CallError(f"{output} is a model: several seeds need a folder of their own")
     with group(plan.device) as peers:
         quiet = quiet or not peers.writes
         corpora, validation = prepare(plan, resolved)

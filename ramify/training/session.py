@@ -19,11 +19,11 @@ from ramify.model.folder import (
     CONFIG,
     LOG,
     RECIPE,
-    VOCABULARY,
     WEIGHTS,
     load_weights,
     make_model,
     read_config,
+    read_vocabulary,
     write_config,
 )
 from ramify.training.card import data_lines, history, kept_history, read_data, read_log
@@ -65,13 +65,31 @@ def device_for(name: str) -> str:
     return name
 
 
-_OF_MODEL = ("hidden", "embedding", "layers", "ld_hidden", "ld_layers", "projection", "tied", "label_aware")
+_OF_MODEL = (
+    "hidden",
+    "embedding",
+    "layers",
+    "ld_hidden",
+    "ld_layers",
+    "projection",
+    "tied",
+    "label_aware",
+    "forget_bias",  # it has had its effect, as have those below
+)
+_OF_VOCABULARY = ("lowercase", "min_count")
+_OF_RECIPE = ("init", "max_vocab")
 
 
 def adopt(recipe: Recipe, begin_from: Path, asked: Collection[str] = ()) -> Recipe:
-    """The recipe with kind and sizes of the model that it goes on from; those that were asked for must be the same."""
-    config = read_config(begin_from)
+    """The recipe with what is settled by the model that it goes on from: kind, sizes, the making of its vocabulary.
+
+    Those that were asked for must be the same.
+    """
+    config, vocabulary = read_config(begin_from), read_vocabulary(begin_from)
     own = {"model": config.kind} | {name: getattr(config, name) for name in _OF_MODEL}
+    own |= {name: getattr(vocabulary, name) for name in _OF_VOCABULARY}
+    before = load_recipe(begin_from / RECIPE) if (begin_from / RECIPE).is_file() else Recipe()
+    own |= {name: getattr(before, name) for name in _OF_RECIPE}
     for name in asked:
         if name in own and getattr(recipe, name) != own[name]:
             raise CallError(f"{begin_from} has {name} {own[name]}, which cannot become {getattr(recipe, name)}")
@@ -82,7 +100,7 @@ def adopt(recipe: Recipe, begin_from: Path, asked: Collection[str] = ()) -> Reci
 
 def prepare(plan: Plan, recipe: Recipe) -> tuple[list[Corpus], Validation]:
     """The corpora under one vocabulary, and what to validate on."""
-    vocabulary = Vocabulary.load(plan.begin_from / VOCABULARY) if plan.begin_from else None
+    vocabulary = read_vocabulary(plan.begin_from) if plan.begin_from else None
     corpora: list[Corpus] = []
     held_out = plan.hold_out or (0 if plan.valid else None)
     treebanks = [source for source in plan.sources if not is_store(source)]
@@ -256,6 +274,7 @@ def _check_folder(folder: Path, force: bool) -> None:
 
 
 def _make_folder(folder: Path) -> None:
+    folder = folder.resolve()  # a link to a model stays one
     try:
         if folder.exists():
             shutil.rmtree(folder)

@@ -290,6 +290,16 @@ def test_seeds_of_which_one_was_killed_before_its_first_checkpoint(
     assert (len(again), again[-1]) == (3, out[-1])
 
 
+def test_several_seeds_are_no_part_of_a_model(
+    call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = [*call, "-o", str(tmp_path / "m"), "-q"]
+    assert run(call) == 0
+    for more in ([], ["--force"], ["--resume"]):
+        assert run([*call, "--seeds", "2", *more]) == 2
+        assert "m is a model: several seeds need a folder of their own" in capsys.readouterr().err
+
+
 def test_a_finished_seed_of_another_run(call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its figure is not that of the run which is asked for."""
     call = [*call, "-o", str(tmp_path / "m"), "--seeds", "2", "-q", "--epochs", "1"]

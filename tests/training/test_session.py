@@ -200,6 +200,19 @@ def test_other_sizes_are_refused(model: Path) -> None:
         adopt(RECIPE, model, asked=["model"])
 
 
+def test_what_the_model_has_settled(model: Path, other: str, tmp_path: Path) -> None:
+    """Case and counts are those of its vocabulary; what its parameters started from is past."""
+    recipe = adopt(replace(RECIPE, min_count=5, init=0.3, max_vocab=50, forget_bias=2.0), model)
+    assert (recipe.lowercase, recipe.min_count) == (True, 1)
+    assert (recipe.init, recipe.max_vocab, recipe.forget_bias) == (0.1, None, 0.0)
+    assert adopt(replace(RECIPE, lowercase=True), model, asked=["lowercase", "init"]).lowercase
+    for name, value in {"lowercase": False, "min_count": 5, "init": 0.3, "max_vocab": 50, "forget_bias": 2.0}.items():
+        with pytest.raises(CallError, match=f"model has {name} .*, which cannot become {value}"):
+            adopt(replace(RECIPE, **{name: value}), model, asked=[name])  # type: ignore[arg-type]
+    begin(Plan([other], begin_from=model), tmp_path / "next", replace(RECIPE, init=0.3))
+    assert load_recipe(tmp_path / "next" / "recipe.toml").init == 0.1
+
+
 def test_nce_does_not_train_a_bias(model: Path) -> None:
     with pytest.raises(CallError, match="has an output bias, which NCE does not train"):
         adopt(replace(RECIPE, objective="nce"), model)  # type: ignore[arg-type]
@@ -278,6 +291,15 @@ def test_folders_that_are_there(treebank: str, model: Path, tmp_path: Path) -> N
     with pytest.raises(CallError, match="cannot be made"):
         begin(plan, tmp_path / "docs" / "mine.txt" / "m")
     assert (tmp_path / "docs" / "mine.txt").read_text() == "mine"
+
+
+def test_a_link_to_a_model_stays_one(treebank: str, model: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(model)
+    begin(Plan([treebank]), link, force=True)
+    assert link.is_symlink()
+    assert not (model / WEIGHTS).exists()
+    assert (model / CHECKPOINT).is_file()
 
 
 @pytest.mark.parametrize("wrong", ["vectors", "begin_from"])

@@ -131,7 +131,7 @@ def _train_one(
         trainer = start(plan, recipe, corpora, validation, folder, resume, force, peers, watcher)
         note(f"{recipe.model}-{recipe.hidden}, {trainer.model.n_parameters:,} parameters, seed {recipe.seed}", quiet)
         state = trainer.run()
-    ppl = math.exp(state.best_entropy)
+    ppl = math.exp(min(state.best_entropy, 700.0))
     if peers.writes:
         line = f"valid ppl {ppl:.2f} after epoch {state.best_epoch + 1}, {state.seconds / 60:.1f} minutes, in {folder}"
         print(line, flush=True)  # of several seeds, each when it is done

@@ -16,6 +16,7 @@ from ramify.corpus.schedule import EpochPlan, Schedule
 from ramify.corpus.structure import Array
 from ramify.errors import CallError
 
+LARGEST_WEIGHT = 1000  # an epoch's sentences are listed one by one
 Build = Callable[[Corpus, Array], Any]  # build_batch, or build_sequence_batch for models that read no trees
 
 
@@ -60,10 +61,17 @@ class Mixture:
     build: Build = build_batch
 
     def __post_init__(self) -> None:
-        if not self.corpora or len(self.weights) != len(self.corpora) or min(self.weights) <= 0:
-            raise CallError(f"{len(self.corpora)} corpora need as many weights above 0, not {list(self.weights)}")
+        within = all(0 < weight <= LARGEST_WEIGHT for weight in self.weights)
+        if not self.corpora or len(self.weights) != len(self.corpora) or not within:
+            raise CallError(
+                f"{len(self.corpora)} corpora need as many weights, above 0 and at most {LARGEST_WEIGHT}, "
+                f"not {list(self.weights)}"
+            )
         if any(corpus.vocabulary != self.corpora[0].vocabulary for corpus in self.corpora[1:]):
             raise CallError("corpora in one training need one vocabulary: encode them with --vocabulary of the first")
+        both = zip(self.weights, self.corpora, strict=True)
+        if not any(round(weight * len(corpus.training)) for weight, corpus in both):
+            raise CallError(f"weights of {list(self.weights)} leave no sentence to train on")
 
     def plan(self, epoch: int = 0) -> list[tuple[Corpus, Array]]:
         jobs = []

@@ -47,8 +47,12 @@ class ModelConfig:
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", Kind(self.kind))
         sizes = self.hidden, self.embedding, self.layers, self.ld_layers, self.ld_hidden or 1, self.projection or 1
-        if not all(isinstance(size, int) and size >= 1 for size in sizes):
-            raise CallError("sizes and numbers of layers are whole numbers, at least 1")
+        if not all(type(size) is int and 1 <= size < 1 << 31 for size in sizes):
+            raise CallError("sizes and numbers of layers are whole numbers, at least 1 and below 2^31")
+        if not all(type(switch) is bool for switch in (self.output_bias, self.tied, self.label_aware)):
+            raise CallError("output_bias, tied and label_aware are true or false")
+        if type(self.forget_bias) not in (int, float) or not abs(self.forget_bias) <= 1e30:
+            raise CallError("forget_bias is a number")
         if any(not 0 <= p < 1 for p in (self.dropout_input, self.dropout_between, self.dropout_output)):
             raise CallError("dropout rates lie between 0 and 1")
         if self.tied and self.embedding != self.before_output:

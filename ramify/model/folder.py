@@ -10,8 +10,10 @@ README.md           the model card
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from safetensors.torch import save_file
 
 from ramify import __version__
 from ramify.corpus.vocabulary import Vocabulary
-from ramify.errors import CallError, ModelError, StoreError
+from ramify.errors import CallError, ModelError, RamifyError, StoreError
 from ramify.formats.files import whole_file
 from ramify.model.config import Kind, ModelConfig
 from ramify.model.language_model import LanguageModel
@@ -37,6 +39,24 @@ CONFIG, VOCABULARY, WEIGHTS, RECIPE, LOG, CARD = (
 )
 
 
+_NO_MEMORY = ("can't allocate memory", "Storage size calculation overflowed")  # where torch has no class for it
+
+
+@contextlib.contextmanager
+def enough_memory() -> Iterator[None]:
+    """Say what to do where a model is too large."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, MemoryError | torch.OutOfMemoryError) or any(sign in str(error) for sign in _NO_MEMORY):
+            raise RamifyError(
+                "no memory left for a model of this size: lower --hidden, --embedding or --max-vocab, or go to a "
+                "machine or --device that has more"
+            ) from error
+        raise
+
+
+@enough_memory()
 def make_model(config: ModelConfig, vocabulary: Vocabulary) -> LanguageModel:
     """A model with fresh parameters for a vocabulary."""
     from ramify.model.sequence import SequenceLSTM
@@ -120,6 +140,7 @@ def read_vocabulary(folder: Path) -> Vocabulary:
         raise ModelError(str(error)) from None
 
 
+@enough_memory()
 def load_model(folder: str | Path, device: str = "cpu") -> tuple[LanguageModel, Vocabulary]:
     """A trained model and its vocabulary."""
     folder = Path(folder)

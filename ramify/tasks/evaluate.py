@@ -38,13 +38,13 @@ class Evaluation:
 
     @property
     def ppl(self) -> float:
-        return math.exp(min(self.entropy, 700.0))
+        return _ppl(self.entropy)
 
     @property
     def ppl_known(self) -> float:
         """Perplexity of the words that are not UNK."""
         known = self.words - self.unknown
-        return math.exp(-(self.logprob - self.logprob_unknown) / known) if known else math.nan
+        return _ppl(-(self.logprob - self.logprob_unknown) / known) if known else math.nan
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -57,6 +57,10 @@ class Evaluation:
             "logprob": self.logprob,
             "logprob_ends": self.logprob_ends,
         }
+
+
+def _ppl(entropy: float) -> float:
+    return math.exp(min(entropy, 700.0))  # or else more than a float holds
 
 
 def evaluate(

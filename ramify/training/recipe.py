@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import tomllib
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
@@ -13,6 +12,7 @@ from typing import Any, get_args
 from ramify.errors import CallError
 from ramify.model.config import Kind, ModelConfig
 
+_LARGEST = 1e30  # float32 holds no more than some 1e38
 _BUNDLED = Path(__file__).parent / "recipes"
 
 
@@ -99,10 +99,19 @@ class Recipe:
                 raise CallError(f"{name} is {getattr(self, name)!r}; known are {known}") from None
         if min(self.batch_size, self.epochs, self.noise, self.window, self.patience) < 1:
             raise CallError("batch_size, epochs, noise, window and patience are at least 1")
-        if not (
-            0 < self.lr < math.inf and min(self.clip, self.weight_decay, self.init, self.seed, self.min_count) >= 0
-        ):
-            raise CallError("lr is above 0; clip, weight_decay, init, seed and min_count are 0 or more")
+        for name, value in asdict(self).items():
+            if isinstance(value, float) and not abs(value) <= _LARGEST:  # nor is what is no number
+                raise CallError(f"{name} is {value:g}; it should be a number, of at most {_LARGEST:g}")
+            if isinstance(value, int) and name != "seed" and abs(value) >= 1 << 31:
+                raise CallError(f"{name} is {value}; it should be below 2^31")
+        if min(self.clip, self.weight_decay, self.init, self.min_lr, self.min_count) < 0 or self.lr <= 0:
+            raise CallError("lr is above 0; clip, weight_decay, init, min_lr and min_count are 0 or more")
+        if self.improvement <= 0:
+            raise CallError("improvement is a factor above 0, such as 1.0001")
+        if abs(self.log_z) > 80:
+            raise CallError(f"log_z lies between -80 and 80: e to the power of {self.log_z:g} is no float32")
+        if not 0 <= self.seed < 1 << 63:
+            raise CallError(f"a seed is 0 or more and has 63 bits at most, not {self.seed}")
         _ = self.config  # refuses sizes that do not fit together
 
     @property

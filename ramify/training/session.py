@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from ramify.model.folder import (
     LOG,
     RECIPE,
     WEIGHTS,
+    enough_memory,
     load_weights,
     make_model,
     read_config,
@@ -56,12 +58,13 @@ def device_for(name: str) -> str:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name == "cuda" and "LOCAL_RANK" in os.environ:
         name = f"cuda:{os.environ['LOCAL_RANK']}"
-    try:
-        torch.device(name)
-    except RuntimeError:
-        raise CallError(f"no device {name}; known are auto, cpu, cuda, cuda:0, ...") from None
-    if name.startswith("cuda") and not torch.cuda.is_available():
+    kind, _, index = name.partition(":")
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", name):
+        raise CallError(f"no device {name}; known are auto, cpu, cuda, cuda:0, ...")
+    if kind == "cuda" and not torch.cuda.is_available():
         raise CallError("there is no GPU that torch can use: take --device cpu")
+    if index and int(index) >= torch.cuda.device_count():
+        raise CallError(f"there is no {name}: the last GPU here is cuda:{torch.cuda.device_count() - 1}")
     return name
 
 
@@ -150,6 +153,7 @@ def _encode(treebanks: list[str], recipe: Recipe, vocabulary: Vocabulary | None,
     )
 
 
+@enough_memory()
 def start(
     plan: Plan,
     recipe: Recipe,

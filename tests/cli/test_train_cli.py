@@ -76,6 +76,10 @@ def test_what_is_said_where(call: list[str], tmp_path: Path, capsys: pytest.Capt
         (["--device", "gpu0"], "no device gpu0"),
         (["--hidden", "0"], "sizes and numbers of layers are"),
         (["--lr", "0"], "lr is above 0"),
+        (["--init", "nan"], "init is nan; it should be a number"),
+        (["--log-z", "1000"], "log_z lies between -80 and 80"),
+        (["--seed", str(1 << 63)], "a seed is 0 or more and has 63 bits at most"),
+        (["--device", "meta"], "no device meta"),
         (["--objective", "mse"], "mse"),
         (["--dropout-input", "1.5"], "dropout rates lie between 0 and 1"),
         (["--max-vocab", "1"], "a vocabulary holds UNK and ROOT at least"),
@@ -344,6 +348,11 @@ def test_resume_writes_over_nothing_foreign(
     (tmp_path / "config.json").write_text('{"format": "gpt"}')
     assert run([*call, "-o", str(tmp_path), "--resume"]) == 1
     assert "is no model: config.json names the format 'gpt'" in capsys.readouterr().err
+
+
+def test_a_perplexity_beyond_all_measure(call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*call, "-o", str(tmp_path / "m"), "-q", "--init", "79", "--epochs", "1"]) == 0
+    assert float(capsys.readouterr().out.split()[2]) > 1e300  # and no traceback
 
 
 # --- info ------------------------------------------------------------------------------------------------------------

@@ -63,6 +63,8 @@ def test_tied_embeddings_count_once() -> None:
         {"hidden": 4.5},
         {"embedding": "4"},
         {"embedding": 0},
+        {"hidden": 1 << 31},
+        {"hidden": True},
         {"layers": 0},
         {"ld_layers": 0},
         {"ld_hidden": -1},
@@ -75,6 +77,11 @@ def test_tied_embeddings_count_once() -> None:
         {"tied": True, "kind": "bilstm", "hidden": 200},  # two directions: 400
         {"kind": "lstm", "label_aware": True},
         {"kind": "bilstm", "label_aware": True},
+        {"forget_bias": float("nan")},
+        {"forget_bias": "1"},
+        {"dropout_input": float("nan")},
+        {"output_bias": "no"},
+        {"tied": 1, "projection": 200},
     ],
 )
 def test_refused(options: dict[str, Any]) -> None:

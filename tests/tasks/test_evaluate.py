@@ -89,7 +89,9 @@ def test_a_corpus_of_unknown_words() -> None:
 
 
 def test_numbers_beyond_all_measure() -> None:
-    assert math.isfinite(Evaluation("P(S)", 1, 1, 0, -1e9, 0.0).ppl)
+    found = Evaluation("P(S)", 1, 1, 0, -1e9, 0.0)
+    assert math.isfinite(found.ppl)
+    assert math.isfinite(found.ppl_known)
 
 
 def test_json() -> None:

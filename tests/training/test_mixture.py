@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,15 @@ def test_stopped_and_resumed(every: int, tmp_path: Path) -> None:
     assert torch.equal(whole.model.embedding, broken.model.embedding)
 
 
-@pytest.mark.parametrize("weights", [[1.0], [1.0, 0.0], [1.0, -1.0], [1.0, 1.0, 1.0]])
+@pytest.mark.parametrize("weights", [[1.0], [1.0, 0.0], [1.0, -1.0], [1.0, 1.0, 1.0], [math.nan, 1.0], [1e9, 1.0]])
 def test_weights_that_do_not_fit(weights: list[float], tmp_path: Path) -> None:
-    with pytest.raises(CallError, match="2 corpora need as many weights above 0"):
+    with pytest.raises(CallError, match="2 corpora need as many weights, above 0"):
         small_trainer(tmp_path / "m", [FIRST, SECOND], weights=weights)
+
+
+def test_weights_that_leave_nothing(tmp_path: Path) -> None:
+    with pytest.raises(CallError, match="leave no sentence to train on"):
+        small_trainer(tmp_path / "m", [FIRST, SECOND], weights=[1e-9, 1e-9])
 
 
 def test_one_vocabulary_for_all(tmp_path: Path) -> None:

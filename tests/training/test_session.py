@@ -14,7 +14,7 @@ import torch
 from small_runs import SMALL, small_corpus, small_lm, some_trees, write_treebank
 
 from ramify.corpus import Corpus, Encoding, Vocabulary, encode_to_store, open_store
-from ramify.errors import CallError, FormatError, ModelError, StoreError
+from ramify.errors import CallError, FormatError, ModelError, RamifyError, StoreError
 from ramify.model.folder import CONFIG, VOCABULARY, WEIGHTS, load_model, read_config
 from ramify.training.card import read_data
 from ramify.training.recipe import Recipe, load_recipe
@@ -395,17 +395,41 @@ def test_vectors_of_another_size(treebank: str, vectors: Path, tmp_path: Path) -
 )
 def test_devices(name: str, gpu: bool, rank: str | None, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     monkeypatch.delenv("LOCAL_RANK", raising=False)
     if rank is not None:
         monkeypatch.setenv("LOCAL_RANK", rank)
     assert device_for(name) == expected
 
 
-@pytest.mark.parametrize(("name", "said"), [("gpu0", "no device gpu0; known are auto"), ("cuda:1", "there is no GPU")])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gpu0", "no device gpu0; known are auto"),
+        ("meta", "no device meta; known are auto"),
+        ("mps", "no device mps"),
+        ("cuda:-1", "no device cuda:-1"),
+        ("cpu:0", "no device cpu:0"),
+        ("cuda:1", "there is no GPU"),
+    ],
+)
 def test_no_such_device(name: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(CallError, match=said):
         device_for(name)
+
+
+def test_no_gpu_of_that_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(CallError, match="there is no cuda:2: the last GPU here is cuda:1"):
+        device_for("cuda:2")
+
+
+def test_no_memory_for_a_model(treebank: str, tmp_path: Path) -> None:
+    with pytest.raises(RamifyError, match="no memory left for a model of this size: lower --hidden, --embedding"):
+        begin(Plan([treebank]), tmp_path / "m", replace(RECIPE, hidden=(1 << 31) - 1))
+    assert not (tmp_path / "m").exists()
 
 
 def test_initial_parameters(treebank: str, tmp_path: Path) -> None:

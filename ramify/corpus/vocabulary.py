@@ -115,9 +115,12 @@ class Vocabulary:
         try:
             parts = json.loads(path.read_text(encoding="utf-8"))
             words, counts = zip(*parts["words"], strict=True)
-            return cls(
-                words, np.array(counts, np.int64), tuple(parts["labels"]), bool(parts["lowercase"]), parts["min_count"]
-            )
+            labels, lowercase, min_count = parts["labels"], parts["lowercase"], parts["min_count"]
+            if not all(type(word) is str for word in (*words, *labels)) or type(lowercase) is not bool:
+                raise ValueError("words and labels are text, lowercase is true or false")
+            if not all(type(count) is int and count >= 0 for count in (*counts, min_count)):
+                raise ValueError("counts are whole numbers, 0 or more")
+            return cls(words, np.array(counts, np.int64), tuple(labels), lowercase, min_count)
         except FileNotFoundError:
             raise CallError(f"no such vocabulary: {path}") from None
         except (ValueError, KeyError, TypeError, OverflowError) as error:

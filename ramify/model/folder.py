@@ -162,6 +162,12 @@ def load_weights(model: LanguageModel, path: Path) -> None:
         for name, parameter in own.items():
             if name not in tensors:
                 continue
-            if tensors[name].shape != parameter.shape:
-                raise ModelError(f"{path}: {name} is {list(tensors[name].shape)}, not {list(parameter.shape)}")
-            parameter.copy_(tensors[name])
+            value = tensors[name]
+            if value.shape != parameter.shape:
+                raise ModelError(f"{path}: {name} is {list(value.shape)}, not {list(parameter.shape)}")
+            if not value.is_floating_point():
+                raise ModelError(f"{path}: {name} holds {str(value.dtype).removeprefix('torch.')}, not float numbers")
+            value = value.to(parameter.dtype)
+            if not value.isfinite().all():
+                raise ModelError(f"{path}: {name} has values that are no finite numbers; train the model again")
+            parameter.copy_(value)

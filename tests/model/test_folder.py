@@ -205,6 +205,26 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "size of half": (_edit(CONFIG, lambda about: about | {"model": {"hidden": 4.5}}), "config.json cannot be read"),
     "size of none": (_edit(CONFIG, lambda about: about | {"model": {"hidden": 0}}), "config.json.*at least 1"),
+    "switch of text": (
+        _edit(CONFIG, lambda about: about | {"model": about["model"] | {"tied": "no"}}),
+        "config.json cannot be read.*true or false",
+    ),
+    "rate of text": (
+        _edit(CONFIG, lambda about: about | {"model": about["model"] | {"dropout_input": "0.1"}}),
+        "config.json cannot be read",
+    ),
+    "long vocabulary": (
+        _edit(VOCABULARY, lambda parts: parts | {"words": [*parts["words"], ["another", 1]]}),
+        r"embedding is \[\d+, 3\], not",
+    ),
+    "vocabulary of numbers": (
+        _edit(VOCABULARY, lambda parts: parts | {"words": [*parts["words"][:-1], [7, 1]]}),
+        "vocabulary.json is no vocabulary: words and labels are text",
+    ),
+    "counts below nothing": (
+        _edit(VOCABULARY, lambda parts: parts | {"words": [*parts["words"][:-1], ["x", -1]]}),
+        "vocabulary.json is no vocabulary: counts are whole numbers",
+    ),
     "empty vocabulary": (_write(VOCABULARY, b""), "vocabulary.json is no vocabulary"),
     "cut vocabulary": (_cut(VOCABULARY, 0.7), "vocabulary.json is no vocabulary"),
     "foreign vocabulary": (_write(VOCABULARY, b'{"hello": 5}'), "vocabulary.json is no vocabulary"),
@@ -227,6 +247,18 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
         _weights(lambda tensors: tensors.update(embedding=torch.ones(()))),
         r"embedding is \[\], not",
     ),
+    "weight of whole numbers": (
+        _weights(lambda tensors: tensors.update(embedding=tensors["embedding"].int())),
+        "embedding holds int32, not float numbers",
+    ),
+    "weight that is no number": (
+        _weights(lambda tensors: tensors["embedding"][2, 1:].fill_(torch.nan)),
+        "embedding has values that are no finite numbers",
+    ),
+    "weight that is infinite": (
+        _weights(lambda tensors: tensors.update({"output.weight": tensors["output.weight"].double() * 1e300})),
+        "output.weight has values that are no finite numbers",
+    ),
     "weights of another kind": (
         _edit(CONFIG, lambda about: about | {"model": about["model"] | {"kind": "tree"}}),
         "does not fit its config.*unknown.*ld",
@@ -245,6 +277,13 @@ def test_damage_is_refused_with_a_reason(folder: Path, name: str) -> None:
     with pytest.raises(ModelError, match=reason) as refusal:
         load_model(folder)
     assert str(folder) in str(refusal.value)
+
+
+def test_another_number_of_labels(tmp_path: Path) -> None:
+    _save(tmp_path, _model(label_aware=True))
+    _edit(VOCABULARY, lambda parts: parts | {"labels": parts["labels"][:-1]})(tmp_path)
+    with pytest.raises(ModelError, match=r"label_embedding is \[\d+, 3\], not"):
+        load_model(tmp_path)
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

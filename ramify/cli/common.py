@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -70,13 +72,30 @@ class Skipped(list[FormatError]):
 
 
 def report_skipped(about: dict[str, Any]) -> None:
-    """Name and count what was skipped while a corpus was encoded."""
+    """Name and count what was skipped or changed while a corpus was encoded."""
     named = about["errors"][: Skipped.NAMED]
     for error in named:
         note(f"skipped {error}")
     if count := about["left_out"]["malformed"]:
         more = f", {count - len(named):,} of them not named above" if count > len(named) else ""
         note(f"{count:,} malformed sentence{'s' * (count != 1)} skipped{more}")
+    if count := about["left_out"]["nonprojective"]:
+        note(f"{count:,} sentences left out: not projective")
+    if count := about["lifted"]:
+        note(f"{count:,} trees lifted to projective ones")
+
+
+def print_json(about: Any) -> None:
+    """Print JSON that every reader takes: what is no finite number is null."""
+    print(json.dumps(_finite(about), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @contextmanager

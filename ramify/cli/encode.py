@@ -87,14 +87,8 @@ def _report(about: dict[str, Any], sentences: int, words: int, vocabulary: int) 
         lines = [f"{sentences:,} sentences, {words:,} words, the given vocabulary of {vocabulary:,}"]
     if held_out := about["options"]["hold_out"]:
         lines.append(f"{held_out:,} sentences held out (seed {about['options']['seed']})")
-    reasons = {"too_long": "too long", "nonprojective": "not projective"}
-    lines += [
-        f"{about['left_out'][key]:,} sentences left out: {why}"
-        for key, why in reasons.items()
-        if about["left_out"][key]
-    ]
-    if about["lifted"]:
-        lines.append(f"{about['lifted']:,} trees lifted to projective ones")
+    if too_long := about["left_out"]["too_long"]:
+        lines.append(f"{too_long:,} sentences left out: too long")
     if about["multi_root"]:
         lines.append(f"{about['multi_root']:,} sentences have several roots")
     return "\n".join(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
@@ -17,6 +16,7 @@ from ramify.cli.common import (
     OnError,
     OnErrorOption,
     Quiet,
+    print_json,
     progress_bar,
     report_skipped,
 )
@@ -65,9 +65,10 @@ def evaluate(
         raise CallError(f"{treebank} has no held-out sentences")
     with progress_bar("scoring", None if held_out else corpus.n_words, quiet, unit="words") as progress:
         found = run(lm, corpus, corpus.held_out if held_out else None, progress)
-    line = signature(found, lm.config, len(vocabulary))
+    taken = corpus.about.get("options", {}).get("nonprojective", NonProjective.KEEP)  # of a store, when it was encoded
+    line = signature(found, lm.config, len(vocabulary), taken)
     if as_json:
-        print(json.dumps(found.to_json() | {"signature": line}, indent=2))
+        print_json(found.to_json() | {"signature": line})
         return
     print(line)
     rate = found.unknown / found.words

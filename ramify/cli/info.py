@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ramify.cli.common import Json
+from ramify.cli.common import Json, print_json
 
 
 def info(
@@ -21,7 +20,10 @@ def info(
     from ramify.model.folder import CONFIG
 
     about, lines = model(folder) if (folder / CONFIG).is_file() else store(folder)
-    print(json.dumps(about, indent=2, ensure_ascii=False) if as_json else "\n".join(lines))
+    if as_json:
+        print_json(about)
+    else:
+        print("\n".join(lines))
 
 
 def store(folder: Path) -> tuple[dict[str, Any], list[str]]:

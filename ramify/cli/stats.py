@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +15,7 @@ from ramify.cli.common import (
     OnError,
     OnErrorOption,
     Quiet,
+    print_json,
     progress_bar,
     report_skipped,
 )
@@ -58,7 +58,7 @@ def stats(
         found = statistics(corpus)
         stored = False
     if as_json:
-        print(json.dumps(found.to_json(histograms), indent=2))
+        print_json(found.to_json(histograms))
     else:
         print("\n".join(table(found, stored)))
         if histograms:

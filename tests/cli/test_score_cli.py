@@ -320,6 +320,54 @@ def test_evaluate(kind: str, treebank: Path, tmp_path: Path, capsys: pytest.Capt
     assert json.loads(capsys.readouterr().out)["sents"] == 5
 
 
+CROSSED = [("the", 3), ("the", 4), ("the", 0), ("the", 3)]
+PLAIN = [("the", 2), ("the", 0)]
+
+
+def conllu(*sentences: list[tuple[str, int]]) -> str:
+    lines = []
+    for sentence in sentences:
+        lines += [f"{i}\t{form}\t_\t_\t_\t_\t{head}\t_\t_\t_" for i, (form, head) in enumerate(sentence, 1)]
+        lines.append("")
+    return "\n".join([*lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("rule", "said", "sents"),
+    [
+        ("keep", "", 3),
+        ("skip", "2 sentences left out: not projective\n", 1),
+        ("lift", "2 trees lifted to projective ones\n", 3),
+    ],
+)
+def test_evaluate_says_what_became_of_trees_that_are_not_projective(
+    rule: str, said: str, sents: int, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "crossed.conllu").write_text(conllu(CROSSED, PLAIN, CROSSED))
+    vocabulary = ramify.load(model).vocabulary
+    how = Encoding(vocabulary=vocabulary, nonprojective=ramify.NonProjective(rule))
+    encode_to_store([tmp_path / "crossed.conllu"], tmp_path / "store", how)
+    call = ["evaluate", str(tmp_path / "crossed.conllu"), "-m", str(model), "-q", "--nonprojective", rule]
+    assert run(call) == 0
+    out, err = capsys.readouterr()
+    assert err == said
+    assert f" | sents:{sents} | " in out
+    assert (f" | nonprojective:{rule} | " in out) == (rule != "keep")
+    assert run(["evaluate", str(tmp_path / "store"), "-m", str(model)]) == 0
+    assert capsys.readouterr().out == out
+
+
+def test_json_of_what_is_no_number(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A text of unknown words has no perplexity of known ones."""
+    (tmp_path / "unknown.conllu").write_text(conllu([("słowo", 0)]))
+    assert run(["evaluate", str(tmp_path / "unknown.conllu"), "-m", str(model), "--json"]) == 0
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    assert json.loads(capsys.readouterr().out, parse_constant=refuse)["ppl_known"] is None
+
+
 def test_evaluate_refuses(treebank: Path, model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     encode_to_store([treebank], tmp_path / "store")
     assert run(["evaluate", str(tmp_path / "store"), "-m", str(model)]) == 2

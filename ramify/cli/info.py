@@ -38,16 +38,16 @@ def store(folder: Path) -> tuple[dict[str, Any], list[str]]:
         f"made by Ramify {meta['ramify']}, store version {meta['version']}",
         f"vocabulary of {meta['vocabulary']:,} words and {len(corpus.vocabulary.labels):,} relations",
         f"{meta['held_out']:,} sentences held out",
-        "options: " + ", ".join(f"{name} {value}" for name, value in about["options"].items()),
-        "left out: " + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in about["left_out"].items()),
-        *(f"from {source['name']}: {source['sentences']:,} sentences" for source in about["sources"]),
+        "options: " + ", ".join(f"{name} {value}" for name, value in about.get("options", {}).items()),
+        "left out: "
+        + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in about.get("left_out", {}).items()),
+        *(f"from {source['name']}: {source['sentences']:,} sentences" for source in about.get("sources", [])),
     ]
 
 
 def model(folder: Path) -> tuple[dict[str, Any], list[str]]:
     """A model, as JSON and in lines; one whose first epoch is not over has no parameters yet."""
-    from ramify.corpus import Vocabulary
-    from ramify.model.folder import RECIPE, VOCABULARY, WEIGHTS, load_model, make_model, read_config
+    from ramify.model.folder import RECIPE, WEIGHTS, load_model, make_model, read_config, read_vocabulary
     from ramify.training.card import read_data, read_log
     from ramify.training.recipe import load_recipe
     from ramify.training.session import is_finished
@@ -57,8 +57,8 @@ def model(folder: Path) -> tuple[dict[str, Any], list[str]]:
     if (folder / WEIGHTS).is_file():
         parameters = load_model(folder)[0].n_parameters
     else:
-        parameters = make_model(config, Vocabulary.load(folder / VOCABULARY)).n_parameters
-    vocabulary = Vocabulary.load(folder / VOCABULARY)
+        parameters = make_model(config, read_vocabulary(folder)).n_parameters
+    vocabulary = read_vocabulary(folder)
     recipe = load_recipe(folder / RECIPE) if (folder / RECIPE).is_file() else None
     log = read_log(folder)
     best = min(log, key=lambda record: float(record["valid_entropy"]), default=None)

@@ -148,7 +148,7 @@ def _recipe_of(model: Path) -> str | Path:
 
 def _note_left_out(corpora: list[Corpus], quiet: bool) -> None:
     """Nothing is left out in silence."""
-    counts = {id(corpus): corpus.about["left_out"]["too_long"] for corpus in corpora}
+    counts = {id(corpus): corpus.about.get("left_out", {}).get("too_long", 0) for corpus in corpora}
     if total := sum(counts.values()):
         note(f"{total:,} sentences left out: too long", quiet)
 

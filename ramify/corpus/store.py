@@ -110,7 +110,27 @@ def read_meta(folder: Path) -> dict[str, Any]:
         or not all(isinstance(file, dict) and file.keys() >= {"bytes", "sha256"} for file in files.values())
     ):
         raise StoreError(f"{folder} is damaged: {META} does not describe the files of a store; encode it again")
+    if not (
+        all(type(meta.get(key)) is int for key in ("sentences", "words", "vocabulary", "held_out"))
+        and isinstance(meta.get("ramify"), str)
+        and _is_sound(about)
+    ):
+        raise StoreError(f"{folder} is damaged: {META} does not say what the store holds; encode it again")
     return meta
+
+
+def _is_sound(about: dict[str, Any]) -> bool:
+    """Has what is said of a corpus the shape that its readers expect? All of it may be missing."""
+    left_out, sources = about.get("left_out", {}), about.get("sources", [])
+    return (
+        isinstance(about.get("options", {}), dict)
+        and isinstance(left_out, dict)
+        and all(type(count) is int for count in left_out.values())
+        and isinstance(sources, list)
+        and all(isinstance(source, dict) for source in sources)
+        and all(isinstance(source.get("name"), str) for source in sources)
+        and all(type(source.get(key)) is int for source in sources for key in ("sentences", "words"))
+    )
 
 
 def _mapped(folder: Path, name: str) -> Array:

@@ -10,6 +10,7 @@ from typing import Any
 from ramify import __version__
 from ramify.corpus import Corpus
 from ramify.corpus.structure import Array
+from ramify.errors import ModelError
 from ramify.formats.files import whole_file
 from ramify.model.config import Kind
 from ramify.model.folder import CARD, LOG
@@ -30,6 +31,12 @@ _NUMBERS = {
 _EWT_LICENCE = (
     "Licence of English EWT (ewt:*): Creative Commons Attribution-ShareAlike 4.0 International, Universal Dependencies."
 )
+_NUMBER = (int, float)
+_LOGGED = {  # what is read of a record, and its types
+    "epoch": (int,),
+    "objective": (str,),
+    **dict.fromkeys(("lr", "train_loss", "valid_ppl", "valid_entropy"), _NUMBER),
+}
 
 
 def write_card(
@@ -62,22 +69,33 @@ def write_card(
 
 def read_log(folder: Path) -> list[dict[str, Any]]:
     """What was logged at the end of each epoch. The last line of a run that was killed may not be whole."""
-    found = []
     path = folder / LOG
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+    lines = _text(path).splitlines()
+    found: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
         try:
-            found.append(json.loads(line))
+            record = json.loads(line)
         except ValueError:
-            break
+            if number == len(lines):
+                break
+            record = None
+        if not isinstance(record, dict) or not all(type(record.get(key)) in kinds for key, kinds in _LOGGED.items()):
+            raise ModelError(f"{path}:{number}: this is no record of an epoch; remove the line, or train again")
+        found.append(record)
     return found
 
 
 def read_data(folder: Path) -> list[str]:
     """The lines on data of a model's card."""
-    path = folder / CARD
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    section = text.partition("\n## Data\n")[2].partition("\n## ")[0]
+    section = _text(folder / CARD).partition("\n## Data\n")[2].partition("\n## ")[0]
     return [line.removeprefix("- ") for line in section.splitlines() if line]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path} cannot be read: {error}; save it as UTF-8") from None
 
 
 def data_lines(corpora: list[Corpus], validation: tuple[Corpus, Array], more: Sequence[str] = ()) -> list[str]:

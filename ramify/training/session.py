@@ -14,7 +14,7 @@ import torch
 from ramify.corpus import Corpus, Encoding, Vocabulary, encode, is_store, open_store
 from ramify.corpus.encode import draw
 from ramify.corpus.structure import Array
-from ramify.errors import CallError
+from ramify.errors import CallError, ModelError
 from ramify.formats.files import whole_file
 from ramify.model.folder import (
     CONFIG,
@@ -237,7 +237,10 @@ def best_ppl(plan: Plan, recipe: Recipe, corpora: list[Corpus], validation: Vali
             raise CallError(f"{folder} was trained with {name} {before[name]}, not {value}: {_AS_BEFORE}")
     if read_data(folder) != data_lines(corpora, validation, _more_data(plan)):
         raise CallError(f"{folder} was trained on other data, as its card says: {_AS_BEFORE}")
-    return min(float(record["valid_ppl"]) for record in read_log(folder))
+    log = read_log(folder)
+    if not log:
+        raise ModelError(f"{folder} is not whole: {LOG} has no epoch; train it again")
+    return min(float(record["valid_ppl"]) for record in log)
 
 
 def _more_data(plan: Plan, kept: list[str] | None = None) -> list[str]:

@@ -401,3 +401,18 @@ def test_info_of_what_is_neither(tmp_path: Path, capsys: pytest.CaptureFixture[s
     (tmp_path / "config.json").write_text("{}")
     assert run(["info", str(tmp_path)]) == 1
     assert "config.json cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["config.json", "vocabulary.json", "log.jsonl", "README.md", "recipe.toml"])
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"3\n3\n", b"{}\n[]\n"])
+def test_info_of_a_damaged_model(
+    name: str, content: bytes, call: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Refused with the file's name; only a card may say anything."""
+    assert run([*call, "-o", str(tmp_path / "m"), "-q", "--epochs", "1"]) == 0
+    (tmp_path / "m" / name).write_bytes(content)
+    capsys.readouterr()
+    code = run(["info", str(tmp_path / "m")])
+    said = capsys.readouterr().err
+    assert (code == 0) == (name == "README.md" and content != b"\xff\xfe")
+    assert code == 0 or said.startswith(f"ramify: {tmp_path / 'm' / name}")

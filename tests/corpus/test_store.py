@@ -236,7 +236,9 @@ def test_another_version(store: Path, version: object) -> None:
     refused(store, f"version {version}", "reads 1", "encode it again")
 
 
-@pytest.mark.parametrize("key", ["format", "version", "files", "about"])
+@pytest.mark.parametrize(
+    "key", ["format", "version", "files", "about", "sentences", "words", "vocabulary", "held_out", "ramify"]
+)
 def test_missing_keys(store: Path, key: str) -> None:
     change_meta(store, lambda meta: meta.pop(key))
     refused(store)
@@ -255,8 +257,21 @@ def test_a_file_too_many_is_named(store: Path) -> None:
     refused(store, "store.json", "encode it again")
 
 
-def test_about_of_another_kind(store: Path) -> None:
-    change_meta(store, lambda meta: meta.update(about=3))
+@pytest.mark.parametrize(
+    "about",
+    [
+        3,
+        {"options": []},
+        {"left_out": 3},
+        {"left_out": {"too_long": "3"}},
+        {"sources": {}},
+        {"sources": ["ewt:dev"]},
+        {"sources": [{"name": "ewt:dev", "sentences": 3}]},
+        {"sources": [{"name": None, "sentences": 3, "words": 9}]},
+    ],
+)
+def test_about_of_another_kind(about: object, store: Path) -> None:
+    change_meta(store, lambda meta: meta.update(about=about))
     refused(store, "store.json", "encode it again")
 
 

@@ -227,10 +227,28 @@ def test_what_was_logged_after_the_checkpoint_is_forgotten(tmp_path: Path) -> No
     small_trainer(tmp_path / "whole", CORPUS).run()
     stopped(folder, 8)
     with (folder / LOG).open("a") as log:
-        log.write('{"epoch": 2, "train_loss": 1.0, "valid_entropy": 0.0}\n{"epoch": 3, "tra')
+        log.write(json.dumps(read_log(folder)[0] | {"epoch": 2}) + '\n{"epoch": 3, "tra')
     assert len(read_log(folder)) == 2
     small_trainer(folder, CORPUS, resume=True).run()
     assert log_of(folder) == log_of(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (b"[1]\n", r"log.jsonl:4: this is no record of an epoch"),
+        (b'{"epoch": 4}\n', r"log.jsonl:4: this is no record"),
+        (b'{"epo\n{}\n', r"log.jsonl:4: this is no record"),
+        (b"\xff\n", r"log.jsonl cannot be read: .*; save it as UTF-8"),
+    ],
+)
+def test_a_damaged_log(damage: bytes, said: str, tmp_path: Path) -> None:
+    small_trainer(tmp_path / "m", CORPUS).run()
+    assert len(read_log(tmp_path / "m")) == 3
+    with (tmp_path / "m" / LOG).open("ab") as log:
+        log.write(damage)
+    with pytest.raises(ModelError, match=said):
+        read_log(tmp_path / "m")
 
 
 def test_checkpoints_by_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ramify.tasks.score import SentenceScore
 
 _REPLACED = ("", "_", "LogProb", "Surprisal")  # in MISC: what is empty, and the values of an earlier run
-COLUMNS = ("sent_id", "id", "form", "head", "edge", "logprob", "surprisal", "is_unk", "logprob_end")
 
 
 def score(
@@ -64,7 +63,7 @@ def score(
     """
     from ramify.model.folder import load_model
     from ramify.tasks.fit import Fit
-    from ramify.tasks.score import LM, in_windows
+    from ramify.tasks.score import COLUMNS, LM, in_windows
     from ramify.tasks.states import write_states
     from ramify.training.session import device_for
 
@@ -90,9 +89,8 @@ def score(
             if write_row is None:
                 out.write(annotated(sentence, found).text)
                 continue
-            words = found.words
-            for word in words:
-                write_row([*word, found.end if word is words[-1] else None])
+            for row in found.rows:
+                write_row(row)
     for warning in fit.warnings():
         note(f"warning: {warning}")
     note(f"the numbers are {lm.kind}; {fit.words:,} words, {fit.unknown:,} of them unknown to the model", quiet)

@@ -11,6 +11,8 @@ from typing import Any, TextIO
 
 from ramify.formats.files import bare_suffix
 
+_SPACES = str.maketrans("\t\n\r", "   ")  # what would break a row: TSV has no quotes, and csv leaves out those of \r
+
 
 class Table(StrEnum):
     TSV = "tsv"
@@ -33,7 +35,7 @@ def row_writer(out: TextIO, table: Table, columns: Sequence[str]) -> Callable[[S
         writer.writerow(columns)
         return lambda row: writer.writerow([_shown(value) for value in row])
     out.write("\t".join(columns) + "\n")
-    return lambda row: out.write("\t".join(_shown(value).replace("\t", " ") for value in row) + "\n")
+    return lambda row: out.write("\t".join(_shown(value) for value in row) + "\n")
 
 
 def _json_row(out: TextIO, columns: Sequence[str], row: Sequence[Any]) -> None:
@@ -47,4 +49,4 @@ def _shown(value: Any) -> str:
         return str(int(value))
     if isinstance(value, float):
         return f"{value:.6f}"
-    return str(value)
+    return str(value).translate(_SPACES)

@@ -40,6 +40,9 @@ class WordScore(NamedTuple):
     is_unk: bool
 
 
+COLUMNS = (*WordScore._fields, "logprob_end")
+
+
 @dataclass(frozen=True)
 class SentenceScore:
     """The scores of one tree. `end` is the log-probability of the sentence's end, where the model predicts it."""
@@ -74,6 +77,13 @@ class SentenceScore:
         )
         return [WordScore(tree.sent_id, number, *row) for number, row in enumerate(zip(*columns, strict=True), 1)]
 
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Rows of the table with its COLUMNS; the end, where there is one, stands beside the last word."""
+        words = self.words
+        ends = [None] * (len(words) - 1) + [self.end]
+        return [(*word, end) for word, end in zip(words, ends, strict=True)]
+
 
 class Scores:
     """Scores as they are made, one for each tree; once through."""
@@ -85,13 +95,14 @@ class Scores:
         return self._each
 
     def to_pandas(self) -> Any:
-        """A table with a row for each word."""
+        """The table of `ramify score`, with a row for each word."""
         try:
             import pandas
         except ImportError:
             raise CallError("to_pandas needs one more package: pip install 'ramify[tables]'") from None
 
-        return pandas.DataFrame([word for sentence in self for word in sentence.words], columns=WordScore._fields)
+        frame = pandas.DataFrame([row for sentence in self for row in sentence.rows], columns=COLUMNS)
+        return frame.astype({"logprob_end": float})  # where no model predicts an end, too
 
 
 class LM:

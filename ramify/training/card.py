@@ -31,11 +31,10 @@ _NUMBERS = {
 _EWT_LICENCE = (
     "Licence of English EWT (ewt:*): Creative Commons Attribution-ShareAlike 4.0 International, Universal Dependencies."
 )
-_NUMBER = (int, float)
 _LOGGED = {  # what is read of a record, and its types
     "epoch": (int,),
     "objective": (str,),
-    **dict.fromkeys(("lr", "train_loss", "valid_ppl", "valid_entropy"), _NUMBER),
+    **dict.fromkeys(("lr", "train_loss", "valid_ppl", "valid_entropy"), (int, float)),
 }
 
 

@@ -35,10 +35,12 @@ def test_tsv() -> None:
     )
 
 
-def test_a_tab_would_break_the_row() -> None:
-    out = io.StringIO()
-    row_writer(out, Table.TSV, ["sent_id", "id"])(["a\tb", 1])
-    assert out.getvalue() == "sent_id\tid\na b\t1\n"
+@pytest.mark.parametrize("table", [Table.TSV, Table.CSV])
+@pytest.mark.parametrize("stray", "\t\r\n")
+def test_what_would_break_a_row(stray: str, table: Table) -> None:
+    out = io.StringIO(newline="")
+    row_writer(out, table, ["sent_id", "id"])([f"a{stray}b", 1])
+    assert out.getvalue().splitlines()[1].split({Table.TSV: "\t", Table.CSV: ","}[table]) == ["a b", "1"]
 
 
 def test_csv_as_csv_reads_it() -> None:

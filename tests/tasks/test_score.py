@@ -9,6 +9,7 @@ import types
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,13 +157,26 @@ def test_to_pandas_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         small_lm().scores(some_trees(2)).to_pandas()
 
 
-def test_to_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = types.SimpleNamespace(DataFrame=lambda rows, columns: (rows, columns))
-    monkeypatch.setitem(sys.modules, "pandas", fake)
-    trees = some_trees(3)
-    rows, columns = small_lm().scores(trees).to_pandas()
-    assert tuple(columns) == ("sent_id", "id", "form", "head", "edge", "logprob", "surprisal", "is_unk")
-    assert [row.form for row in rows] == [form for tree in trees for form in tree.forms]
+class FakeFrame:
+    def __init__(self, rows: list[Any], columns: tuple[str, ...]) -> None:
+        self.rows, self.columns = rows, columns
+
+    def astype(self, types: dict[str, type]) -> FakeFrame:
+        assert types == {"logprob_end": float}
+        return self
+
+
+@pytest.mark.parametrize("kind", ["ldtree", "lstm"])
+def test_to_pandas(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The columns of ramify score, the ends of sentences included."""
+    monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=FakeFrame))
+    lm, trees = small_lm(kind), some_trees(3)
+    frame = lm.scores(trees).to_pandas()
+    columns = ("sent_id", "id", "form", "head", "edge", "logprob", "surprisal", "is_unk", "logprob_end")
+    assert frame.columns == columns
+    assert [row[2] for row in frame.rows] == [form for tree in trees for form in tree.forms]
+    ends = [[None] * (len(tree) - 1) + [lm.score(tree).end] for tree in trees]
+    assert [row[8] for row in frame.rows] == [pytest.approx(end) for each in ends for end in each]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -40,9 +40,24 @@ def test_words_and_their_numbers(path: Path) -> None:
     assert read(path, UNKNOWN + "owl 1.5 -2e-1\nOwl 3 4\n") == {"owl": [1.5, pytest.approx(-0.2)], "Owl": [3, 4]}
 
 
-@pytest.mark.parametrize("text", ["", "\n", UNKNOWN])
+@pytest.mark.parametrize("text", ["", "\n", UNKNOWN, "the\t1\t2\n", "the,1,2\n"])
 def test_nothing_is_known(path: Path, text: str) -> None:
-    assert read(path, text) == {}
+    with pytest.raises(FormatError) as error:
+        read(path, text)
+    assert str(error.value) == (
+        f"{path}: no word of the vocabulary is here: each line is a word and its 2 numbers, with spaces between"
+    )
+
+
+def test_a_byte_order_mark(path: Path) -> None:
+    assert read(path, "\ufeff. 1 2\nowl 3 4\n") == {".": [1, 2], "owl": [3, 4], "Owl": [3, 4]}
+    assert read(path, "\ufeff1 2\nowl 3 4\n") == {"owl": [3, 4], "Owl": [3, 4]}
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e50"])
+def test_what_is_no_finite_number(value: str, path: Path) -> None:
+    with pytest.raises(FormatError, match=r"vectors.txt:2: the vector of 'the' has values that are no finite numbers"):
+        read(path, f"owl 1 2\nthe 1 {value}\n")
 
 
 @pytest.mark.parametrize(("suffix", "compress"), [(".gz", gzip.compress), (".xz", lzma.compress), (".txt", bytes)])

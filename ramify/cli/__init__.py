@@ -16,6 +16,8 @@ from collections.abc import Sequence
 def main() -> None:
     """The command `ramify`. Terminated, it cleans up as after Ctrl-C. Its output is UTF-8 in every environment."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    # torch's threads spin while they wait for each other: for long, they take the cores from those they wait for.
+    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     elif sys.stdout is None:  # closed by who called

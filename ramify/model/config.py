@@ -46,8 +46,6 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", Kind(self.kind))
-        if 0 in (self.projection, self.ld_hidden):
-            raise CallError("projection and ld_hidden are at least 1; to have none, take a recipe file without them")
         sizes = self.hidden, self.embedding, self.layers, self.ld_layers, self.ld_hidden or 1, self.projection or 1
         if not all(type(size) is int and 1 <= size < 1 << 31 for size in sizes):
             raise CallError("sizes and numbers of layers are whole numbers, at least 1 and below 2^31")

@@ -7,6 +7,7 @@ the shares' gradients is the gradient of the whole batch, so the training is tha
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,3 +74,6 @@ def group(device: str) -> Iterator[Group]:
         yield Group(distributed.get_rank(), distributed.get_world_size())
     finally:
         distributed.destroy_process_group()
+        # A thread of gloo's may still have to let go of its last tensor, and aborts the process if it asks for the
+        # interpreter when that shuts down; here it gets it.
+        time.sleep(0.2)

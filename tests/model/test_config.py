@@ -104,10 +104,11 @@ def test_allowed(options: dict[str, Any]) -> None:
     ModelConfig(**options)
 
 
-@pytest.mark.parametrize("name", ["projection", "ld_hidden"])
-def test_a_size_of_nothing_is_no_size(name: str) -> None:
-    with pytest.raises(CallError, match="at least 1; to have none, take a recipe file without them"):
-        ModelConfig(**{name: 0})  # type: ignore[arg-type]
+def test_nothing_and_none_are_the_same_size() -> None:
+    """A command line cannot say None: 0 takes back the projection, or LD size, of a recipe."""
+    zero, none = (ModelConfig(hidden=3, embedding=2, projection=size, ld_hidden=size) for size in (0, None))
+    assert zero.before_output == none.before_output == 3
+    assert TreeLSTM(zero, torch.ones(10)).n_parameters == TreeLSTM(none, torch.ones(10)).n_parameters
 
 
 def test_a_refusal_says_what_would_help() -> None:

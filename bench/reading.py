@@ -12,7 +12,8 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from bench.common import heading, median_seconds
+from bench.common import heading
+from ramify.benchmark.timing import median_seconds
 from ramify.formats import read_conllu
 from ramify.formats.conllu import FORM, HEAD, ID, read_columns
 from ramify.formats.files import text_chunks

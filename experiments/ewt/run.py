@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.common import about
+from ramify.benchmark.about import about
 
 HERE = Path(__file__).parent
 RAW, RESULTS = HERE / "raw", HERE / "results.json"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ramify import __version__
-from ramify.cli import convert, demo, draw, encode, evaluate, info, score, stats, train
+from ramify.cli import bench, convert, demo, draw, encode, evaluate, info, score, stats, train
 
 app = typer.Typer(
     name="ramify",
@@ -47,3 +47,4 @@ for verb in (
     info.info,
 ):
     app.command()(verb)
+app.add_typer(bench.app, name="bench")

@@ -20,6 +20,15 @@ from ramify.trees import NonProjective
 TREEBANK_HELP = "A treebank file, `-` for standard input, or ewt:train, ewt:dev, ewt:test."
 
 
+class KernelName(StrEnum):
+    """The names of kernels.choice, which imports torch."""
+
+    AUTO = "auto"
+    TRITON = "triton"
+    EAGER = "eager"
+    REFERENCE = "reference"
+
+
 class OnError(StrEnum):
     STOP = "stop"
     SKIP = "skip"
@@ -45,6 +54,9 @@ Output = Annotated[
 ]
 Model = Annotated[Path, typer.Option("--model", "-m", help="The folder of a model.", show_default=False)]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or cuda:1.")]
+KernelOption = Annotated[
+    KernelName, typer.Option("--kernel", help="What computes: the fastest that fits, or the one that is named.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -11,6 +11,8 @@ from ramify.cli.common import (
     Device,
     InputFormat,
     Json,
+    KernelName,
+    KernelOption,
     Model,
     NonProjectiveOption,
     OnError,
@@ -32,6 +34,7 @@ def evaluate(
     held_out: Annotated[bool, typer.Option("--held-out", help="Of a store, its held-out sentences alone.")] = False,
     as_json: Json = False,
     device: Device = "auto",
+    kernel: KernelOption = KernelName.AUTO,
     input_format: InputFormat = None,
     encoding: CharacterEncoding = "utf-8",
     nonprojective: NonProjectiveOption = NonProjective.KEEP,
@@ -44,12 +47,14 @@ def evaluate(
     from those before it. A BiLSTM gives a pseudo-likelihood. The three cannot be compared.
     """
     from ramify.corpus import Encoding, encode, is_store, open_store
+    from ramify.kernels.choice import chosen_kernel
     from ramify.model.folder import load_model
     from ramify.tasks.evaluate import evaluate as run
     from ramify.tasks.signature import signature
     from ramify.training.session import device_for
 
-    lm, vocabulary = load_model(model, device_for(device))
+    place = device_for(device)
+    lm, vocabulary = load_model(model, place)
     if is_store(treebank):
         corpus = open_store(treebank)
         if corpus.vocabulary.words != vocabulary.words:
@@ -63,7 +68,8 @@ def evaluate(
         report_skipped(corpus.about)
     if held_out and not len(corpus.held_out):
         raise CallError(f"{treebank} has no held-out sentences")
-    with progress_bar("scoring", None if held_out else corpus.n_words, quiet, unit="words") as progress:
+    total_words = None if held_out else corpus.n_words
+    with chosen_kernel(kernel, place), progress_bar("scoring", total_words, quiet, unit="words") as progress:
         found = run(lm, corpus, corpus.held_out if held_out else None, progress)
     taken = corpus.about.get("options", {}).get("nonprojective", NonProjective.KEEP)  # of a store, when it was encoded
     line = signature(found, lm.config, len(vocabulary), taken)

@@ -12,6 +12,8 @@ from ramify.cli.common import (
     CharacterEncoding,
     Device,
     InputFormat,
+    KernelName,
+    KernelOption,
     Model,
     OnError,
     OnErrorOption,
@@ -45,6 +47,7 @@ def score(
         Path | None, typer.Option("--states", help="Also write each word's hidden state to this .npz.")
     ] = None,
     device: Device = "auto",
+    kernel: KernelOption = KernelName.AUTO,
     input_format: InputFormat = None,
     encoding: CharacterEncoding = "utf-8",
     on_error: OnErrorOption = OnError.STOP,
@@ -61,6 +64,7 @@ def score(
     As CoNLL-U (-o scored.conllu) the values stand in MISC as LogProb= and Surprisal= and in comments, and the file is
     otherwise the same, byte for byte.
     """
+    from ramify.kernels.choice import chosen_kernel
     from ramify.model.folder import load_model
     from ramify.tasks.fit import Fit
     from ramify.tasks.score import COLUMNS, LM, in_windows
@@ -68,7 +72,8 @@ def score(
     from ramify.training.session import device_for
 
     chosen = _format(table, output)
-    lm = LM(*load_model(model, device_for(device)))
+    place = device_for(device)
+    lm = LM(*load_model(model, place))
     fit = Fit(lm.vocabulary)
 
     def scored(sentences: Iterator[Sentence]) -> Iterator[tuple[Sentence, SentenceScore]]:
@@ -76,6 +81,7 @@ def score(
             yield from zip(window, lm.scores(sentence.tree for sentence in window), strict=True)
 
     with (
+        chosen_kernel(kernel, place),
         on_errors(on_error) as handle,
         progress_bar("scoring", total_bytes([treebank]), quiet) as progress,
         whole_file(output or "-") as out,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramify.cli.common import Quiet, note
+from ramify.cli.common import KernelName, KernelOption, Quiet, note
 from ramify.errors import CallError
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def train(
         float, typer.Option("--checkpoint-every", min=0.0, help="Minutes between checkpoints.")
     ] = 10.0,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda or cuda:1.")] = "auto",
+    kernel: KernelOption = KernelName.AUTO,
     threads: Annotated[int, typer.Option("--threads", min=0, help="Threads that build batches.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is already there.")] = False,
     quiet: Quiet = False,
@@ -70,6 +71,7 @@ def train(
     Every field of a recipe can be set here. Ctrl-C writes a checkpoint; the same command with --resume goes on from it.
     Under torchrun each process takes its share of every batch.
     """
+    from ramify.kernels.choice import chosen_kernel
     from ramify.model.folder import CONFIG
     from ramify.training.distributed import group
     from ramify.training.recipe import load_recipe
@@ -94,7 +96,7 @@ def train(
     )
     if seeds > 1 and (output / CONFIG).is_file():
         raise CallError(f"{output} is a model: several seeds need a folder of their own")
-    with group(plan.device) as peers:
+    with group(plan.device) as peers, chosen_kernel(kernel, plan.device):
         quiet = quiet or not peers.writes
         corpora, validation = prepare(plan, resolved)
         _note_left_out([*corpora, validation[0]], quiet)

@@ -1,4 +1,4 @@
-"""Which kernel runs the recurrence: the fastest that fits, or the one that `use("reference")` forces for a while."""
+"""Which kernel runs, for recurrence and softmax: the fastest that fits, or the one that `use("reference")` forces."""
 
 from __future__ import annotations
 
@@ -48,10 +48,14 @@ def best(device: torch.device, dtype: torch.dtype = torch.float32) -> Kernel:
     return Kernel.TRITON if fits else Kernel.EAGER
 
 
-def check(kernel: Kernel, device: torch.device) -> None:
-    """Refuse a kernel that cannot run there."""
-    if kernel is Kernel.TRITON and best(device) is not kernel:
+@contextmanager
+def chosen_kernel(name: str, device: str) -> Iterator[None]:
+    """Run a block with the kernel of that name; `auto` is the best. One that cannot run there is refused."""
+    kernel = None if name == "auto" else Kernel(name)
+    if kernel is Kernel.TRITON and best(torch.device(device)) is not kernel:
         raise CallError("the triton kernel needs an NVIDIA GPU (Ampere or later) and the package triton")
+    with use(kernel):
+        yield
 
 
 @cache

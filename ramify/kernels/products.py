@@ -32,7 +32,7 @@ def product(x: Tensor, w: Tensor, add: Tensor | None = None, out: Tensor | None 
 def wide_product(x: Tensor, w: Tensor, out: Tensor) -> Tensor:
     """x w^T into a matrix that may be wider than x and w are: for gradients of weights."""
     if out.dtype == x.dtype or not x.is_cuda:
-        return out.copy_(product(x, w))
+        return product(x, w, out=out)
     if not x.shape[1]:
         return out.zero_()
     return torch.mm(x, w.t(), out_dtype=out.dtype, out=out)
@@ -45,6 +45,11 @@ def add_wide_product(x: Tensor, w: Tensor, out: Tensor) -> Tensor:
     if not x.is_cuda:
         return out.add_(product(x, w))
     return torch.addmm(out, x, w.t(), out_dtype=out.dtype, out=out)
+
+
+def aligned(n: int) -> int:
+    """The next multiple of 8 numbers, 16 bytes in bfloat16, without which loads and products are slow."""
+    return -(-n // 8) * 8
 
 
 def narrow_dtype(x: Tensor) -> torch.dtype:

@@ -141,6 +141,13 @@ def read_vocabulary(folder: Path) -> Vocabulary:
 
 
 @enough_memory()
+def on_device(model: LanguageModel, device: str) -> LanguageModel:
+    """The model there; of several GPUs that one becomes the current one, on which kernels are launched."""
+    if torch.device(device).type == "cuda":
+        torch.cuda.set_device(device)
+    return model.to(device)
+
+
 def load_model(folder: str | Path, device: str = "cpu") -> tuple[LanguageModel, Vocabulary]:
     """A trained model and its vocabulary."""
     folder = Path(folder)
@@ -148,7 +155,7 @@ def load_model(folder: str | Path, device: str = "cpu") -> tuple[LanguageModel, 
     vocabulary = read_vocabulary(folder)
     model = make_model(config, vocabulary)
     load_weights(model, folder / WEIGHTS)
-    return model.to(device).eval(), vocabulary
+    return on_device(model, device).eval(), vocabulary
 
 
 def load_weights(model: LanguageModel, path: Path) -> None:

@@ -60,7 +60,7 @@ class Stack(nn.Module):
         h: Tensor = first(x, rows, extra)
         for layer in further:
             below = dropped(h, self.dropout, self.training)
-            h = layer(below.index_select(0, rows.order), rows)
+            h = layer(read_states(below, rows.order), rows)
         return h
 
 

@@ -56,7 +56,7 @@ class Ledger:
         if self.open:
             values = torch.stack([step[3] for step in self.open]).to("cpu", non_blocking=True)
             event = torch.cuda.Event()
-            event.record()
+            event.record(torch.cuda.current_stream(self.device))
             self.under_way, self.open = (self.open, values, event), []
         return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +19,12 @@ from torch import Tensor
 from ramify.corpus import Corpus
 from ramify.corpus.structure import Array
 from ramify.kernels.inputs import Inputs
+from ramify.kernels.products import aligned
 from ramify.kernels.rows import Room
 from ramify.kernels.tiles import MOST_LEVELS
 from ramify.model.language_model import LanguageModel
 
-STEPS_OF_SIZES = 32  # between a number of rows and twice as many
+SIZES_PER_OCTAVE = 32  # between a number of rows and twice as many
 FEWEST = 32  # rows from one size to the next
 SLACK, MARGIN = 1.12, 64  # a set may be larger than its share by this factor, and by so many rows
 TRIES = 4  # sizes, until all sets of a batch fit
@@ -46,11 +48,11 @@ class Rooms:
         self.shares = [np.stack([one / first.sum() for first, one in pairs]) for pairs in _paired(sizes)]  # [G, Z] each
 
     def fit(self, sizes: Sequence[Array], sentences: int) -> tuple[Room, ...] | None:
-        """The smallest in which all sets have room."""
+        """The smallest in which all sets have room; None if there is none."""
         n = int(sizes[0].sum())
         if not n:
             return None
-        step = max(FEWEST, (1 << n.bit_length() - 1) // STEPS_OF_SIZES)
+        step = max(FEWEST, (1 << n.bit_length() - 1) // SIZES_PER_OCTAVE)
         least = -(-n // step)
         for times in range(least, least + TRIES):
             rooms = self._of(times * step, sentences)
@@ -61,7 +63,7 @@ class Rooms:
     def _of(self, rows: int, sentences: int) -> tuple[Room, ...]:
         length = rows / sentences
         found = [[np.interp(length, self.lengths, share) for share in shares.T] for shares in self.shares]
-        sets = [tuple(_even(rows * SLACK * share) + MARGIN for share in each) for each in found]
+        sets = [tuple(aligned(int(np.ceil(rows * SLACK * share))) + MARGIN for share in each) for each in found]
         first = sets[0] if len(sets[0]) > 1 else (rows,)
         return Room(rows, first), *(Room(sum(each), each) for each in sets[1:])
 
@@ -69,11 +71,6 @@ class Rooms:
 def _paired(sizes: list[list[Array]]) -> list[list[tuple[Array, Array]]]:
     """For each recurrence, group by group: the sizes of the first one, and its own."""
     return [[(group[0], group[k]) for group in sizes] for k in range(len(sizes[0]))]
-
-
-def _even(size: float) -> int:
-    """As wide loads and products like it."""
-    return -(-int(np.ceil(size)) // 8) * 8
 
 
 @dataclass(frozen=True)
@@ -94,6 +91,7 @@ class Recorder:
         self.rooms = Rooms(model, corpus)
         self.device = model.embedding.device
         self.recordings: dict[tuple[Room, ...], Recording | None] = {}
+        self.most = MOST
         self.pool = torch.cuda.graph_pool_handle()
         self.stream = torch.cuda.Stream(self.device)  # one, or else recordings would not share memory
 
@@ -107,12 +105,19 @@ class Recorder:
         inputs = inputs.tiled()
         packed = inputs.packed()
         if rooms not in self.recordings:
-            if len(self.recordings) < MOST:
+            if len(self.recordings) < self.most:
                 self.recordings[rooms] = None
             return self.learn(inputs.unpacked(packed.to(self.device, non_blocking=True)))
         recording = self.recordings[rooms]
         if recording is None:
-            recording = self.recordings[rooms] = self._record(inputs, packed)
+            try:
+                recording = self.recordings[rooms] = self._record(inputs, packed)
+            except torch.OutOfMemoryError:  # for one recording more, and not for a step
+                self.most = 0
+                del self.recordings[rooms]
+                self.model.zero_grad(set_to_none=True)
+                torch.cuda.empty_cache()
+                return self.learn(batch)
         recording.batch.copy_(packed, non_blocking=True)
         recording.graph.replay()
         return recording.values.clone()
@@ -121,16 +126,24 @@ class Recorder:
         """Nothing is computed yet. All recordings share their memory: they never run at the same time."""
         batch = packed.to(self.device)
         graph, here = torch.cuda.CUDAGraph(), torch.cuda.current_stream(self.device)
+        free, total = torch.cuda.mem_get_info(self.device)
+        if free < total // 8:
+            torch.cuda.empty_cache()  # during a recording nothing is given back
         self.stream.wait_stream(here)
+        collecting = gc.isenabled()
         gc.disable()  # what it frees might wait for the GPU, which a recording does not allow
         try:
             with torch.cuda.stream(self.stream):
                 graph.capture_begin(self.pool, capture_error_mode="thread_local")
                 try:
                     values = self.learn(inputs.unpacked(batch))
-                finally:
-                    graph.capture_end()
+                except BaseException:
+                    with suppress(RuntimeError):  # it would hide the reason
+                        graph.capture_end()
+                    raise
+                graph.capture_end()
         finally:
-            gc.enable()
+            if collecting:
+                gc.enable()
         here.wait_stream(self.stream)
         return Recording(graph, batch, values)

@@ -24,6 +24,7 @@ from ramify.model.folder import (
     enough_memory,
     load_weights,
     make_model,
+    on_device,
     read_config,
     read_vocabulary,
     write_config,
@@ -181,8 +182,7 @@ def start(
     if group.writes and not resume:
         _check_folder(folder, force)
     torch.manual_seed(recipe.seed)
-    if recipe.precision is Precision.TF32:
-        torch.set_float32_matmul_precision("high")
+    torch.set_float32_matmul_precision("high" if recipe.precision is Precision.TF32 else "highest")
     model = make_model(config, vocabulary)
     model.initialise(recipe.init)
     if plan.begin_from is not None and not begun:
@@ -192,7 +192,7 @@ def start(
         model.embedding.data[words] = values
         watcher = watcher or Watcher()
         watcher.vectors(len(words), len(vocabulary))
-    model = model.to(plan.device)
+    model = on_device(model, plan.device)
     more = _more_data(plan, kept_history(folder) if begun else None)  # read before the folder may be replaced
     trainer = Trainer(
         model,

@@ -115,7 +115,7 @@ class Trainer:
         self.optimiser = _optimiser(recipe, self.parameters)
         # With plain SGD on a GPU, the rate before it is lowered by the clip; else None.
         plain = device.type == "cuda" and recipe.optimiser is Optimiser.SGD
-        self.lr = torch.tensor(recipe.lr, device=device) if plain else None
+        self.unclipped_lr = torch.tensor(recipe.lr, device=device) if plain else None
         schedule = Schedule(
             recipe.batch_size, window=recipe.window, seed=recipe.seed, rank=self.group.rank, world=self.group.world
         )
@@ -127,7 +127,8 @@ class Trainer:
         self.halving = Halving(recipe.lr, recipe.patience, recipe.improvement, recipe.min_lr)
         self.ledger = Ledger(device)
         recordable = device.type == "cuda" and self.group.world == 1 and recipe.optimiser is not Optimiser.ADAGRAD
-        self.recorder = Recorder(model, self._learn, corpora[0]) if recordable else None
+        to_sample = next((corpus for corpus in corpora if len(corpus.training)), None)
+        self.recorder = Recorder(model, self._learn, to_sample) if recordable and to_sample is not None else None
         self.state = State()
 
     # --- the run ---------------------------------------------------------------------------------------------------
@@ -136,9 +137,12 @@ class Trainer:
         """Train to the end, from wherever the state stands."""
         self.group.same_everywhere(self.parameters)
         self._write_card()
-        while not self.state.finished:
-            self._train_epoch()
-            self._end_epoch()
+        try:
+            while not self.state.finished:
+                self._train_epoch()
+                self._end_epoch()
+        finally:
+            self.recorder = None  # its memory, on a GPU, is wanted by the next run
         self._write_card()
         if self.group.writes:
             (self.folder / CHECKPOINT).unlink(missing_ok=True)
@@ -166,6 +170,7 @@ class Trainer:
             asked = self.group.most(2 if self.watcher.stop() else int(now - saved > self.checkpoint_every))
             if asked:
                 self._account(self.ledger.settle())
+                state.seconds = before + time.monotonic() - started  # a GPU has only now done all of it
                 self.save()
                 saved = now
             if asked == 2:
@@ -174,6 +179,7 @@ class Trainer:
                     "is written: repeat the command with --resume to go on"
                 )
         self._account(self.ledger.settle())
+        state.seconds = before + time.monotonic() - started
 
     def _account(self, steps: list[Entry]) -> None:
         """Add up steps whose losses are known; one that is no number ends the run."""
@@ -206,11 +212,11 @@ class Trainer:
         if recipe.optimiser is Optimiser.ADAMW:
             make_dense(self.parameters)
         self.group.sum_gradients(self.parameters)
-        if self.lr is None:
+        if self.unclipped_lr is None:
             norm = clip(self.parameters, recipe.clip)
         else:  # a shorter step in place of a shorter gradient: nothing has to be gone through for it
             norm = norm_of(self.parameters)
-            torch.mul(self.lr, factor(norm, recipe.clip), out=self.optimiser.param_groups[0]["lr"])
+            torch.mul(self.unclipped_lr, factor(norm, recipe.clip), out=self.optimiser.param_groups[0]["lr"])
         values = torch.stack([loss.detach(), norm])
         if device == "cpu":  # a GPU tells too late
             self._refuse_if_not_finite(Entry(self.state.position + 1, batch.sentences, 0, *values.tolist()))
@@ -278,8 +284,8 @@ class Trainer:
             lr = recipe.lr
         state.lr = lr
         for parameters in self.optimiser.param_groups:
-            if self.lr is not None:
-                self.lr.fill_(lr)
+            if self.unclipped_lr is not None:
+                self.unclipped_lr.fill_(lr)
             elif isinstance(parameters["lr"], Tensor):  # read by recorded steps
                 parameters["lr"].fill_(lr)
             else:
@@ -311,11 +317,11 @@ class Trainer:
         for key, (value, what) in own.items():
             if about.get(key) != value:
                 raise ModelError(f"{path} belongs to {what}: resume with the options of the first start")
-        on_gpu = self.recipe.optimiser is Optimiser.ADAMW  # so are its counts of steps
+        on_host = self.recipe.optimiser is Optimiser.ADAGRAD  # its counts of steps
         for name, parameter in self.model.named_parameters():
             parameter.data.copy_(tensors[f"model/{name}"])
             moments = {
-                key.rpartition("/")[2]: value.to(parameter.device) if value.dim() or on_gpu else value
+                key.rpartition("/")[2]: value if on_host and key.endswith("/step") else value.to(parameter.device)
                 for key, value in tensors.items()
                 if key.startswith(f"optimiser/{name}/")
             }

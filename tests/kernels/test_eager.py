@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from model_twins import PLAIN_KERNELS, mixed_trees, torch_order
 from torch import Tensor, nn
 
+from ramify.cli.common import KernelName
 from ramify.corpus import build_batch, build_sequence_batch
+from ramify.errors import CallError
 from ramify.kernels import choice, eager, reference
 from ramify.kernels.rows import Rows, chain_rows, make_rows, sequence_rows, tree_rows
 from ramify.trees import Tree
@@ -276,3 +278,18 @@ def test_a_kernel_is_chosen_for_a_while() -> None:
     assert who() == "eager"
     with pytest.raises(ValueError, match="slow"), choice.use("slow"):
         pass
+
+
+def test_a_kernel_is_chosen_by_name() -> None:
+    rows = _rows("trees", [plain([0])])
+    inputs, weights = _numbers(rows)
+    with choice.chosen_kernel("reference", "cpu"):
+        assert "Recurrence" not in type(choice.recur(inputs, weights, 0.01, rows).grad_fn).__name__
+    with choice.chosen_kernel("auto", "cpu"):
+        assert choice.current(weights) is choice.Kernel.EAGER
+    with pytest.raises(CallError, match="needs an NVIDIA GPU"), choice.chosen_kernel("triton", "cpu"):
+        pass
+
+
+def test_the_command_line_knows_the_kernels() -> None:
+    assert set(KernelName) == {"auto", *choice.Kernel}

@@ -35,21 +35,22 @@ PER_PROCESSOR = 1  # blocks on each multiprocessor
 
 def recur(inputs: Tensor, weights: Tensor, initial: float, rows: Rows) -> Tensor:
     """The hidden states of all rows; see `eager.recur`. They are as narrow as autocast makes products."""
-    narrow = narrow_dtype(weights)
-    h: Tensor = _Recurrence.apply(rows, initial, narrow, weights, inputs)
+    keep = torch.is_grad_enabled()  # the gates, for the backward pass
+    h: Tensor = _Recurrence.apply(rows, initial, narrow_dtype(weights), keep, weights, inputs)
     return h
 
 
 class _Recurrence(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, rows: Rows, initial: float, narrow: torch.dtype, weights: Tensor, inputs: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, rows: Rows, initial: float, narrow: torch.dtype, keep: bool, weights: Tensor, inputs: Tensor
+    ) -> Tensor:
         n, size = len(rows), weights.shape[2]
         factors = weights.to(narrow)
         # Rows that are never computed are read all the same, by what comes after.
         new = torch.zeros if rows.roomy else torch.empty
         h = new(n + 1, size, dtype=narrow, device=inputs.device)
         c = torch.empty(n + 1, size, dtype=torch.float32, device=inputs.device)
-        keep = any(ctx.needs_input_grad)
         gates = torch.empty(len(inputs) if keep else 0, 4 * size, dtype=narrow, device=inputs.device)
         tiles = _tiles(rows)
         _forward[(_blocks(inputs),)](
@@ -104,7 +105,7 @@ class _Recurrence(torch.autograd.Function):
         d_weights = torch.empty_like(weights)
         for z, part in enumerate(rows.of_sets):
             wide_product(d_inputs[part].t(), h_above[part].t(), d_weights[z])
-        return None, None, None, d_weights, d_inputs
+        return None, None, None, None, d_weights, d_inputs
 
 
 def _tiles(rows: Rows) -> Tiles:

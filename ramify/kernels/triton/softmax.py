@@ -13,10 +13,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ramify.kernels.products import add_wide_product, wide_product
+from ramify.kernels.products import add_wide_product, aligned, wide_product
 
 SHARE = 32  # of the GPU's memory, one part holds logits
-ALIGNED = 8  # numbers: 16 bytes in bfloat16, without which products are slow
 BLOCK, WARPS = 16384, 16  # logits at once: few rows in work, so that the second reading finds them in the cache
 
 
@@ -52,7 +51,7 @@ def _with_bias(h: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtyp
     D' and V' are what the matrix units like; what is added there is 0.
     """
     words, size = weight.shape
-    height, width = _aligned(words), _aligned(size + (bias is not None))
+    height, width = aligned(words), aligned(size + (bias is not None))
     if (height, width) == (words, size):
         return h.to(dtype), weight.to(dtype)
     states = torch.zeros(len(h), width, dtype=dtype, device=h.device)
@@ -61,10 +60,6 @@ def _with_bias(h: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtyp
     if bias is not None:
         states[:, size], columns[:words, size] = 1, bias
     return states, columns
-
-
-def _aligned(n: int) -> int:
-    return -(-n // ALIGNED) * ALIGNED
 
 
 def _logits(h: Tensor, columns: Tensor):

@@ -1,19 +1,18 @@
 """Training on the CPU: full steps by NCE and by the softmax, and the tree recurrence beside torch.nn.LSTM in one run.
 
-`python -m bench.training STORE` takes the NCE steps from that store (the paper: V = 65,536); without it, and
-for the softmax, from the bundled EWT with a vocabulary of 10,000.
+The NCE steps are those of a store (the paper: V = 65,536), or of the bundled EWT with a vocabulary of 10,000, as are
+those by the softmax.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from bench.common import heading, median_seconds
+from ramify.benchmark.timing import median_seconds
 from ramify.corpus import Corpus, Encoding, Schedule, encode, open_store
 from ramify.kernels.choice import recur
 from ramify.kernels.products import input_products
@@ -25,11 +24,11 @@ from ramify.training.trainer import Trainer
 SIZE, HIDDEN, SENTENCES, BATCHES = 200, 400, 64, 10
 
 
-def main() -> None:
-    heading("torch", "numpy", "numba")
-    print(f"threads: {torch.get_num_threads()}; S = {SIZE}, D = {HIDDEN}, {SENTENCES} sentences a batch\n")
+def report(store: Path | None) -> Iterator[str]:
+    """The lines of the table."""
+    yield f"threads: {torch.get_num_threads()}; S = {SIZE}, D = {HIDDEN}, {SENTENCES} sentences a batch\n"
     ewt = encode(["ewt:train"], Encoding(min_count=0, max_vocabulary=10_000))
-    large = open_store(sys.argv[1]) if sys.argv[1:] else ewt
+    large = open_store(store) if store else ewt
     jobs: dict[str, Callable[[], object]] = {}
     words: dict[str, int] = {}
     for kind in ("ldtree", "tree", "lstm"):
@@ -41,11 +40,11 @@ def main() -> None:
     for name, (job, count) in recurrences(large).items():
         jobs[name], words[name] = job, count
     times = median_seconds(jobs)
-    print(f"{'what':<44}{'seconds':>9}{'words/s':>10}")
+    yield f"{'what':<44}{'seconds':>9}{'words/s':>10}"
     for name, seconds in times.items():
-        print(f"{name:<44}{seconds:>9.3f}{words[name] / seconds:>10,.0f}")
+        yield f"{name:<44}{seconds:>9.3f}{words[name] / seconds:>10,.0f}"
     rate = {name: words[name] / seconds for name, seconds in times.items()}
-    print(f"\ntree recurrence / nn.LSTM: {rate['tree recurrence alone'] / rate['torch.nn.LSTM alone']:.2f}")
+    yield f"\ntree recurrence / nn.LSTM: {rate['tree recurrence alone'] / rate['torch.nn.LSTM alone']:.2f}"
 
 
 def full_steps(corpus: Corpus, kind: str, objective: str) -> tuple[Callable[[], object], int]:
@@ -91,7 +90,3 @@ def recurrences(corpus: Corpus) -> dict[str, tuple[Callable[[], object], int]]:
 def some(corpus: Corpus) -> list[Any]:
     plan = Schedule(SENTENCES).epoch(corpus, corpus.training)
     return [plan[i] for i in range(BATCHES)]
-
-
-if __name__ == "__main__":
-    main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -12,9 +13,11 @@ from typing import Any
 
 import torch
 
+from ramify.benchmark.about import about, gpu
 from ramify.benchmark.timing import median_ms
 from ramify.benchmark.yardstick import LENGTH, Step, Yardstick
-from ramify.corpus import Corpus, Schedule
+from ramify.corpus import Corpus, Encoding, Schedule, encode, open_store
+from ramify.formats.files import whole_file
 from ramify.kernels import choice
 from ramify.kernels.softmax import negative_log_likelihood
 from ramify.model.folder import make_model
@@ -22,6 +25,7 @@ from ramify.training.recipe import Recipe, load_recipe
 from ramify.training.trainer import Interrupted, Trainer, Watcher
 
 BATCHES = 10  # different ones
+SOME = 60  # of those that a run has met
 WORDS = 400_000  # about so many in a round, but
 STEPS = 200  # no more steps than that
 
@@ -145,17 +149,86 @@ def _output(trainer: Trainer, h: torch.Tensor, targets: torch.Tensor) -> None:
     output.zero_grad(set_to_none=True)
 
 
-def sustained(corpus: Corpus, case: Case, device: torch.device, seconds: float = 30.0, threads: int = 4) -> float:
-    """Words/s of `ramify train` itself: batches built ahead from the store, schedule, losses, checks."""
+@dataclass(frozen=True)
+class Run:
+    """What `ramify train` itself sustains, beside the same steps with batches that were built before."""
+
+    sentences: int
+    hidden: int
+    words: int
+    seconds: float
+    words_per_s: float
+    second_half: float  # when most sizes of batches are recorded
+    steps_alone: float
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def sustained(corpus: Corpus, case: Case, device: torch.device, seconds: float, threads: int) -> Run:
+    """An epoch, or as much of it as the time allows: batches from the store, schedule, losses, checks, recordings."""
+    marks = [(0.0, 0)]
+    started = time.monotonic()
+
+    def note(words: int, loss: float) -> None:
+        marks.append((time.monotonic() - started, marks[-1][1] + words))
+
     with TemporaryDirectory() as folder:
-        started = time.monotonic()
-        watcher = Watcher(stop=lambda: time.monotonic() - started > seconds)
+        watcher = Watcher(step=note, stop=lambda: time.monotonic() - started > seconds)
         trainer = _trainer(corpus, case, device, Path(folder), watcher=watcher, threads=threads)
-        return _words_per_second(trainer)
+        started = time.monotonic()
+        with suppress(Interrupted):
+            trainer._train_epoch()
+        torch.cuda.synchronize()
+    words, took = trainer.state.words, trainer.state.seconds
+    middle = next(mark for mark in marks if mark[1] >= marks[-1][1] / 2)
+    late = (marks[-1][1] - middle[1]) / max(1e-9, marks[-1][0] - middle[0])
+    plan = Schedule(case.sentences, seed=trainer.recipe.seed).epoch(corpus, corpus.training)
+    batches = [trainer.model.build(corpus, plan[i]) for i in range(min(SOME, len(plan)))]
+    for _ in range(2):
+        _ = [trainer.step(batch) for batch in batches]
+    alone = median_ms({"": lambda: [trainer.step(batch) for batch in batches]})[""]
+    n = sum(batch.n_words for batch in batches)
+    return Run(case.sentences, case.hidden, words, took, words / took, late, 1000 * n / alone)
 
 
-def _words_per_second(trainer: Trainer) -> float:
-    with suppress(Interrupted):
-        trainer._train_epoch()
-    torch.cuda.synchronize()
-    return trainer.state.words / trainer.state.seconds
+def peaks(device: torch.device) -> str:
+    """What the machine can do: a large product in bfloat16, and copying."""
+    a, b = (torch.randn(8192, 8192, device=device, dtype=torch.bfloat16) for _ in range(2))
+    there, back = (torch.empty(1 << 28, device=device) for _ in range(2))
+    times = median_ms({"product": lambda: a @ b, "copy": lambda: back.copy_(there)})
+    product, copy = 2 * 8192**3 / times["product"] / 1e9, 2 * 4 * (1 << 28) / times["copy"] / 1e9
+    return f"{product:.0f} TFLOP/s in bfloat16, {copy:.2f} TB/s"
+
+
+def report(
+    store: Path | None, device: torch.device, seconds: float, threads: int, target: Path | None
+) -> Iterator[str]:
+    """The lines of the table; the same as JSON in a file."""
+    with choice.chosen_kernel("triton", str(device)):
+        pass  # refused where it cannot run
+    corpus = open_store(store) if store else encode(["ewt:train"], Encoding(min_count=0))
+    yield f"{gpu()}; {peaks(device)}"
+    yield f"{corpus.n_words:,} words, V = {len(corpus.vocabulary):,}; bfloat16, SGD with a clip\n"
+    yield f"{'model':<13}{'D':>5}{'sentences':>10}{'words':>7}  {'what':<20}{'words/s':>11}{'cuDNN':>9}{'ceiling':>10}"
+    rows, runs = [], []
+    for row in measure(corpus, CASES, device):
+        rows.append(row.to_json())
+        yield _line(row)
+    yield f"\n{'ramify train':<13}{'D':>5}{'sentences':>10}{'words':>12}{'words/s':>11}{'late':>11}{'steps alone':>13}"
+    for case in (Case(64), Case(1024), CASES[3]):
+        run = sustained(corpus, case, device, seconds, threads)
+        runs.append(run.to_json())
+        rates = f"{run.words_per_s:>11,.0f}{run.second_half:>11,.0f}{run.steps_alone:>13,.0f}"
+        yield f"{case.model:<13}{run.hidden:>5}{run.sentences:>10}{run.words:>12,}{rates}"
+    if target is not None:
+        about_it = [*about("torch", "triton", "numpy"), gpu()]
+        with whole_file(target) as out:
+            json.dump({"about": about_it, "rows": rows, "train": runs}, out, indent=1)
+
+
+def _line(row: Row) -> str:
+    ratios = (f"{each:.2f}" if each else "" for each in (row.ratio_to_cudnn, row.ratio_to_ceiling))
+    to_cudnn, to_ceiling = ratios
+    head = f"{row.model:<13}{row.hidden:>5}{row.sentences:>10}{row.words:>7}  {row.kernel:<20}"
+    return f"{head}{row.words_per_s:>11,.0f}{to_cudnn:>9}{to_ceiling:>10}"

@@ -11,8 +11,9 @@ import torch
 from corpus_twins import corpus_of, plain, random_tree, twin_word
 from torch import Tensor, nn
 
-from ramify.corpus import Batch, Corpus, SequenceBatch, Vocabulary
+from ramify.corpus import Batch, Corpus, SequenceBatch, Vocabulary, build_batch, build_sequence_batch
 from ramify.kernels.choice import Kernel
+from ramify.kernels.rows import Rows, chain_rows, sequence_rows, tree_rows
 from ramify.model.config import Kind, ModelConfig
 from ramify.model.folder import make_model
 from ramify.model.language_model import LanguageModel
@@ -35,6 +36,15 @@ def small_model(vocabulary: Vocabulary, kind: Kind | str, *, seed: int = 0, **op
     model = make_model(config, vocabulary).double().eval()
     model.initialise(0.7)
     return model
+
+
+def rows_of(what: str, trees: list[Tree]) -> Rows:
+    """The rows of "trees", of their LD "chains", or of "sequences"."""
+    corpus = corpus_of(trees)
+    if what == "sequences":
+        return sequence_rows(build_sequence_batch(corpus, corpus.everything))
+    batch = build_batch(corpus, corpus.everything)
+    return tree_rows(batch) if what == "trees" else chain_rows(batch)
 
 
 def mixed_trees(seed: int = 0) -> list[Tree]:

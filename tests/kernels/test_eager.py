@@ -8,7 +8,7 @@ import torch
 from corpus_twins import corpus_of, plain, random_tree, shapes
 from hypothesis import given
 from hypothesis import strategies as st
-from model_twins import PLAIN_KERNELS, mixed_trees, torch_order
+from model_twins import PLAIN_KERNELS, mixed_trees, rows_of, torch_order
 from torch import Tensor, nn
 
 from ramify.cli.common import KernelName
@@ -16,18 +16,9 @@ from ramify.corpus import build_batch, build_sequence_batch
 from ramify.errors import CallError
 from ramify.kernels import choice, eager, reference
 from ramify.kernels.rows import Rows, chain_rows, make_rows, sequence_rows, tree_rows
-from ramify.trees import Tree
 
 SIZE = 3
 CLOSE = {"rtol": 0.0, "atol": 1e-10}
-
-
-def _rows(what: str, trees: list[Tree]) -> Rows:
-    corpus = corpus_of(trees)
-    if what == "sequences":
-        return sequence_rows(build_sequence_batch(corpus, corpus.everything))
-    batch = build_batch(corpus, corpus.everything)
-    return tree_rows(batch) if what == "trees" else chain_rows(batch)
 
 
 def _numbers(rows: Rows, seed: int = 0, size: int = SIZE) -> tuple[Tensor, Tensor]:
@@ -64,33 +55,33 @@ class TestEqualsTheReference:
     @pytest.mark.parametrize("seed", range(6))
     def test_in_a_batch_of_one(self, what: str, seed: int) -> None:
         random = np.random.default_rng(seed)
-        assert_same(_rows(what, [random_tree(random, 3 + 2 * seed)]))
+        assert_same(rows_of(what, [random_tree(random, 3 + 2 * seed)]))
 
     @pytest.mark.parametrize("seed", range(3))
     def test_in_a_batch_of_many(self, what: str, seed: int) -> None:
-        assert_same(_rows(what, mixed_trees(seed)))
+        assert_same(rows_of(what, mixed_trees(seed)))
 
     @pytest.mark.parametrize("name", shapes(6))
     def test_on_extreme_shapes(self, what: str, name: str) -> None:
-        assert_same(_rows(what, [shapes(6)[name], shapes(3)[name]]))
+        assert_same(rows_of(what, [shapes(6)[name], shapes(3)[name]]))
 
     def test_on_one_word(self, what: str) -> None:
-        assert_same(_rows(what, [plain([0])]))
+        assert_same(rows_of(what, [plain([0])]))
 
     def test_from_another_start(self, what: str) -> None:
-        assert_same(_rows(what, mixed_trees(3)), initial=-0.6)
+        assert_same(rows_of(what, mixed_trees(3)), initial=-0.6)
 
     def test_when_only_some_rows_are_used(self, what: str) -> None:
         def some(rows: Rows) -> Tensor:
             return _random_weights(rows) * (torch.rand(len(rows) + 1, 1) < 0.3)
 
-        assert_same(_rows(what, mixed_trees(4)), some)
+        assert_same(rows_of(what, mixed_trees(4)), some)
 
     def test_when_only_the_last_row_is_used(self, what: str) -> None:
         def last(rows: Rows) -> Tensor:
             return _random_weights(rows) * (torch.arange(len(rows) + 1)[:, None] == len(rows))
 
-        assert_same(_rows(what, mixed_trees(5)), last)
+        assert_same(rows_of(what, mixed_trees(5)), last)
 
     def test_when_the_initial_state_is_used(self, what: str) -> None:
         """Row 0 is a constant: a gradient that arrives there goes nowhere."""
@@ -100,11 +91,11 @@ class TestEqualsTheReference:
             gradient[0] = 1e6
             return gradient
 
-        assert_same(_rows(what, mixed_trees(6)), mostly_first)
+        assert_same(rows_of(what, mixed_trees(6)), mostly_first)
 
     def test_when_the_gradient_is_no_plain_tensor(self, what: str) -> None:
         """The gradient of a sum is one number for all rows; that of a transposed product has strides of its own."""
-        rows = _rows(what, mixed_trees(7))
+        rows = rows_of(what, mixed_trees(7))
         one = torch.ones((), dtype=torch.float64)
         assert_same(rows, lambda rows: one.expand(len(rows) + 1, SIZE))
         assert_same(rows, lambda rows: torch.randn(SIZE, len(rows) + 1, dtype=torch.float64).t())
@@ -113,7 +104,7 @@ class TestEqualsTheReference:
 @given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from(["trees", "chains", "sequences"]))
 def test_equals_the_reference_on_any_trees(seed: int, count: int, what: str) -> None:
     random = np.random.default_rng(seed)
-    assert_same(_rows(what, [random_tree(random, int(n)) for n in random.integers(1, 8, count)]))
+    assert_same(rows_of(what, [random_tree(random, int(n)) for n in random.integers(1, 8, count)]))
 
 
 def test_no_rows_are_the_initial_state() -> None:
@@ -137,13 +128,13 @@ def test_levels_without_rows_do_no_harm() -> None:
 
 @pytest.mark.parametrize("what", ["trees", "chains", "sequences"])
 def test_gradients_are_those_of_finite_differences(what: str) -> None:
-    rows = _rows(what, [plain([3, 3, 0, 3, 3]), plain([0, 0])])
+    rows = rows_of(what, [plain([3, 3, 0, 3, 3]), plain([0, 0])])
     inputs, weights = _numbers(rows, size=2)
     assert torch.autograd.gradcheck(lambda w, x: eager.recur(x, w, 0.01, rows), (weights, inputs))
 
 
 def test_inputs_and_arriving_gradients_are_left_alone() -> None:
-    rows = _rows("trees", mixed_trees())
+    rows = rows_of("trees", mixed_trees())
     inputs, weights = _numbers(rows)
     gradient = _random_weights(rows)
     before = [each.detach().clone() for each in (inputs, weights, gradient)]
@@ -153,7 +144,7 @@ def test_inputs_and_arriving_gradients_are_left_alone() -> None:
 
 
 def test_the_same_again_gives_the_same_bits() -> None:
-    rows = _rows("trees", mixed_trees())
+    rows = rows_of("trees", mixed_trees())
 
     def once() -> list[Tensor]:
         inputs, weights = _numbers(rows)
@@ -165,7 +156,7 @@ def test_the_same_again_gives_the_same_bits() -> None:
 
 def test_two_uses_add_their_gradients() -> None:
     """Two runs before one backward pass, as for the layers of a stack whose weights were tied."""
-    rows, other = _rows("trees", mixed_trees(1)), _rows("trees", mixed_trees(2))
+    rows, other = rows_of("trees", mixed_trees(1)), rows_of("trees", mixed_trees(2))
     (inputs, weights), (further, _) = _numbers(rows), _numbers(other, 1)
 
     def grads(kernel: choice.Recur) -> tuple[Tensor, ...]:
@@ -177,7 +168,7 @@ def test_two_uses_add_their_gradients() -> None:
 
 
 def test_gradients_pass_through_two_layers() -> None:
-    rows = _rows("trees", mixed_trees(1))
+    rows = rows_of("trees", mixed_trees(1))
     inputs, weights = _numbers(rows)
     above = torch.randn(rows.sets, 4 * SIZE, SIZE, dtype=torch.float64, requires_grad=True)
 
@@ -192,7 +183,7 @@ def test_gradients_pass_through_two_layers() -> None:
 
 
 def test_without_gradients() -> None:
-    rows = _rows("trees", mixed_trees())
+    rows = rows_of("trees", mixed_trees())
     inputs, weights = _numbers(rows)
     with torch.no_grad():
         states = eager.recur(inputs, weights, 0.01, rows)
@@ -201,7 +192,7 @@ def test_without_gradients() -> None:
 
 
 def test_float32_is_as_near_as_float32_can_be() -> None:
-    rows = _rows("trees", mixed_trees())
+    rows = rows_of("trees", mixed_trees())
     inputs, weights = _numbers(rows)
     narrow = eager.recur(inputs.detach().float(), weights.detach().float(), 0.01, rows)
     assert narrow.dtype == torch.float32
@@ -260,7 +251,7 @@ def test_a_chain_under_one_edge_type_is_torchs_lstm(kernel: choice.Kernel, z: in
 
 
 def test_a_kernel_is_chosen_for_a_while() -> None:
-    rows = _rows("trees", [plain([0])])
+    rows = rows_of("trees", [plain([0])])
     inputs, weights = _numbers(rows)
 
     def who() -> str:
@@ -281,7 +272,7 @@ def test_a_kernel_is_chosen_for_a_while() -> None:
 
 
 def test_a_kernel_is_chosen_by_name() -> None:
-    rows = _rows("trees", [plain([0])])
+    rows = rows_of("trees", [plain([0])])
     inputs, weights = _numbers(rows)
     with choice.chosen_kernel("reference", "cpu"):
         assert "Recurrence" not in type(choice.recur(inputs, weights, 0.01, rows).grad_fn).__name__

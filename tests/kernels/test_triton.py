@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 import torch
 from corpus_twins import corpus_of, plain, random_tree, shapes
-from model_twins import KINDS, mixed_corpus, small_model
+from model_twins import KINDS, mixed_corpus, rows_of, small_model
 from torch import Tensor
 from torch.nn import functional
 
-from ramify.corpus import build_batch, build_sequence_batch
+from ramify.corpus import build_batch
 from ramify.kernels import choice, eager
-from ramify.kernels.rows import Room, Rows, chain_rows, sequence_rows, tree_rows
+from ramify.kernels.rows import Room, Rows, tree_rows
 from ramify.kernels.softmax import log_probabilities, negative_log_likelihood
 from ramify.kernels.tiles import HEIGHTS
 from ramify.model.config import Kind
@@ -31,14 +31,6 @@ pytestmark = [
     ),
 ]
 DEVICE = torch.device("cuda" if torch.cuda.is_available() and not INTERPRETED else "cpu")
-
-
-def _rows(what: str, trees: list[Tree]) -> Rows:
-    corpus = corpus_of(trees)
-    if what == "sequences":
-        return sequence_rows(build_sequence_batch(corpus, corpus.everything))
-    batch = build_batch(corpus, corpus.everything)
-    return tree_rows(batch) if what == "trees" else chain_rows(batch)
 
 
 def _run(kernel: object, rows: Rows, *leaves: Tensor) -> list[Tensor]:
@@ -85,18 +77,18 @@ def _trees(count: int, longest: int) -> list[Tree]:
 @pytest.mark.parametrize("what", ["trees", "chains", "sequences"])
 @pytest.mark.parametrize("height", HEIGHTS)
 def test_equals_the_eager_kernel(what: str, height: int) -> None:
-    assert_same(_rows(what, _trees(12, 9)), 40, height)
+    assert_same(rows_of(what, _trees(12, 9)), 40, height)
 
 
 @pytest.mark.parametrize("size", [1, 3, 16, 33, 64])
 def test_at_any_size(size: int) -> None:
-    assert_same(_rows("trees", _trees(5, 8)), size, 16)
+    assert_same(rows_of("trees", _trees(5, 8)), size, 16)
 
 
 @pytest.mark.parametrize("name", shapes(7))
 def test_on_extreme_shapes(name: str) -> None:
     for what in ("trees", "chains", "sequences"):
-        assert_same(_rows(what, [shapes(7)[name], plain([0])]), 8, 16)
+        assert_same(rows_of(what, [shapes(7)[name], plain([0])]), 8, 16)
 
 
 def test_no_rows_are_the_initial_state() -> None:
@@ -119,7 +111,7 @@ def test_in_bfloat16_within_its_error() -> None:
         with torch.autocast(DEVICE.type, torch.bfloat16):
             return recur(*arguments)  # type: ignore[arg-type]
 
-    rows = _rows("trees", _trees(12, 9))
+    rows = rows_of("trees", _trees(12, 9))
     torch.manual_seed(0)
     leaves = [torch.randn(len(rows), 128), torch.randn(4, 128, 32) / 6, torch.randn(len(rows) + 1, 32)]
     expected = _run_on_cpu(rows, *leaves)
@@ -134,7 +126,7 @@ def test_in_bfloat16_within_its_error() -> None:
 def test_the_same_again_gives_the_same_bits() -> None:
     from ramify.kernels.triton.recurrence import recur
 
-    rows = _rows("trees", _trees(12, 9)).tiled()
+    rows = rows_of("trees", _trees(12, 9)).tiled()
     rows = rows.moved([tensor.to(DEVICE) for tensor in rows.tensors])
     torch.manual_seed(0)
     leaves = [torch.randn(len(rows), 128), torch.randn(4, 128, 32), torch.randn(len(rows) + 1, 32)]

@@ -42,13 +42,17 @@ CONFIG, VOCABULARY, WEIGHTS, RECIPE, LOG, CARD = (
 _NO_MEMORY = ("can't allocate memory", "Storage size calculation overflowed")  # where torch has no class for it
 
 
+def is_lack_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(sign in str(error) for sign in _NO_MEMORY)
+
+
 @contextlib.contextmanager
 def enough_memory() -> Iterator[None]:
     """Say what to do where a model is too large."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        if isinstance(error, MemoryError | torch.OutOfMemoryError) or any(sign in str(error) for sign in _NO_MEMORY):
+        if is_lack_of_memory(error):
             raise RamifyError(
                 "no memory left for a model of this size: lower --hidden, --embedding or --max-vocab, or go to a "
                 "machine or --device that has more"

@@ -41,7 +41,7 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, rows: Rows, extra: dict[int, Tensor] | None = None) -> Tensor:
         """The states [N + 1, D] of all rows; x [N, size in] in the order of the sets, extra[z] joins the gates of z."""
-        # Autocast narrows these products; the recurrence itself keeps its precision.
+        # Autocast narrows these products, and on a GPU those of the recurrence; cells and sums stay wide.
         inputs = input_products(x, self.weight_x, self.bias_x + self.bias_h, rows, extra or {})
         return recur(inputs, self.weight_h, INITIAL, rows)  # (3), (4): h = LSTM^z(x, H[:, t'])
 

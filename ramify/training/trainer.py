@@ -24,7 +24,7 @@ from ramify.errors import ModelError, TrainingError
 from ramify.formats.files import whole_file
 from ramify.kernels.choice import Kernel, current
 from ramify.kernels.inputs import Inputs
-from ramify.model.folder import LOG, WEIGHTS, load_tensors, load_weights, save_tensors, write_weights
+from ramify.model.folder import LOG, WEIGHTS, is_lack_of_memory, load_tensors, load_weights, save_tensors, write_weights
 from ramify.model.language_model import LanguageModel
 from ramify.model.output import NoiseContrastive
 from ramify.tasks.evaluate import evaluate
@@ -195,8 +195,8 @@ class Trainer:
         take = self.recorder if self.recorder is not None and fits else self._learn
         try:
             return take(batch)
-        except (torch.OutOfMemoryError, RuntimeError) as error:
-            if isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error):
+        except (MemoryError, RuntimeError) as error:
+            if is_lack_of_memory(error):
                 message = f"no memory left for {len(batch)} sentences, {batch.n_words} words: lower --batch-size"
                 raise TrainingError(message) from error
             raise
@@ -284,10 +284,9 @@ class Trainer:
             lr = recipe.lr
         state.lr = lr
         for parameters in self.optimiser.param_groups:
-            if self.unclipped_lr is not None:
-                self.unclipped_lr.fill_(lr)
-            elif isinstance(parameters["lr"], Tensor):  # read by recorded steps
-                parameters["lr"].fill_(lr)
+            read = parameters["lr"] if self.unclipped_lr is None else self.unclipped_lr
+            if isinstance(read, Tensor):  # by recorded steps, where it lies
+                read.fill_(lr)
             else:
                 parameters["lr"] = lr
 

@@ -43,6 +43,7 @@ class Tiles(NamedTuple):
     height: int
     tiles: Tensor  # [T, 4] int32
     levels: Tensor  # [L + 2] int32: how many levels there are, and where the tiles of each begin
+    spare: Tensor  # [1 + Z, 2] int32: rows, and places of each set, from and to, that are never computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,14 +89,14 @@ class Rows:
         """With tiles; on the host."""
         height = height or best_height(len(self))
         groups = np.asarray(self.groups, np.int32)
-        begin = np.array([part.start for part in self.of_sets], np.int32)
+        begin = np.array([0, *(part.stop for part in self.of_sets)], np.int32)
         room = len(self) if self.roomy else -1
         return replace(self, tiles=Tiles(height, *map(torch.from_numpy, cut(groups, begin, height, room))))
 
     @property
     def tensors(self) -> list[Tensor]:
         own = [self.predecessor, self.successors, self.order]
-        return own if self.tiles is None else [*own, self.tiles.tiles, self.tiles.levels]
+        return own if self.tiles is None else [*own, *self.tiles[1:]]
 
     def moved(self, tensors: list[Tensor]) -> Rows:
         """The same rows with other `tensors`, copies of these on another device."""

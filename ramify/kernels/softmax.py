@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from ramify.kernels.choice import Kernel, current
+from ramify.kernels.kept import Kept
 from ramify.kernels.products import as_they_are, narrow_dtype, product
 
 CHUNK = 1 << 24  # logits at once: 64 MB in float32
@@ -20,11 +21,16 @@ GPU_CHUNK = 1 << 28
 LEAST_ROWS = 64  # or the matrix products get slow
 
 
-def negative_log_likelihood(h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
-    """Of the targets [N], summed: P = softmax(W h + b) for each row of h [N, D]; weight [V, D], bias [V]."""
+def negative_log_likelihood(
+    h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, kept: Kept | None = None
+) -> Tensor:
+    """Of the targets [N], summed: P = softmax(W h + b) for each row of h [N, D]; weight [V, D], bias [V].
+
+    On a GPU the gradients of weight and bias may stay in `kept`.
+    """
     dtype = narrow_dtype(weight)
     with as_they_are(weight):
-        total: Tensor = _NegativeLogLikelihood.apply(h, weight, bias, targets, dtype)  # type: ignore[no-untyped-call]
+        total: Tensor = _NegativeLogLikelihood.apply(h, weight, bias, targets, dtype, kept)  # type: ignore[no-untyped-call]
     return total
 
 
@@ -46,7 +52,13 @@ def log_probabilities(h: Tensor, weight: Tensor, bias: Tensor | None, targets: T
 class _NegativeLogLikelihood(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, dtype: torch.dtype
+        ctx: Any,
+        h: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        targets: Tensor,
+        dtype: torch.dtype,
+        kept: Kept | None,
     ) -> Tensor:
         needed = any(ctx.needs_input_grad[:3])
         ctx.dtype = h.dtype
@@ -55,7 +67,7 @@ class _NegativeLogLikelihood(torch.autograd.Function):
 
             if not needed:
                 return losses_alone(h, weight, bias, targets, dtype).sum()
-            losses, *ctx.gradients = losses_and_gradients(h, weight, bias, targets, dtype)
+            losses, *ctx.gradients = losses_and_gradients(h, weight, bias, targets, dtype, kept)
             return losses.sum()
         h, targets = h.to(weight.dtype), targets.long()  # autocast narrows h, and the logits; all sums stay wide
         dh = torch.empty_like(h) if needed else None
@@ -90,8 +102,8 @@ class _NegativeLogLikelihood(torch.autograd.Function):
     def backward(ctx: Any, scale: Tensor) -> Any:
         dh, d_weight, d_bias = ctx.gradients
         ctx.gradients = None  # they are large
-        d_bias = None if d_bias is None else _scaled(d_bias, scale)
-        return _scaled(dh, scale).to(ctx.dtype), _scaled(d_weight, scale), d_bias, None, None
+        d_weight, d_bias = (None if each is None else _scaled(each, scale) for each in (d_weight, d_bias))
+        return _scaled(dh, scale).to(ctx.dtype), d_weight, d_bias, None, None, None
 
 
 def _scaled(gradient: Tensor, scale: Tensor) -> Tensor:

@@ -7,24 +7,25 @@ import numpy as np
 from ramify.corpus.compiled import compiled
 from ramify.corpus.structure import Array
 
-HEIGHTS = 16, 64  # rows of a tile at most
-MANY = 3000  # rows, from which on there are high tiles enough for every block
+HEIGHTS = {16: 0, 64: 3000}  # rows of a tile at most, and from how many rows on there are enough for all
 MOST_LEVELS = 128  # for which a recorded step has room
 
 
 def best_height(rows: int) -> int:
     """High tiles use the matrix units well; low ones spread a small batch over more of the GPU."""
-    return HEIGHTS[rows >= MANY]
+    return max(height for height, least in HEIGHTS.items() if rows >= least)
 
 
 @compiled
-def cut(groups: Array, begin: Array, height: int, room: int) -> tuple[Array, Array]:
-    """The tiles [T, 4] in the order of the levels; and [L + 2]: L, and where the tiles of each level begin.
+def cut(groups: Array, begin: Array, height: int, room: int) -> tuple[Array, Array, Array]:
+    """The tiles [T, 4] in the order of the levels; [L + 2]: L, and where the tiles of each level begin; what is spare.
 
-    A tile is its first row, how many rows it has, where they begin in the order of the sets, and its set. `begin` has
-    the place of each set there. With room for more rows (-1: none) there is room for their tiles, and for levels.
+    A tile is its first row, how many rows it has, where they begin in the order of the sets, and its set. `begin`
+    [Z + 1] has the place of each set there. With room for more rows (-1: none) there is room for their tiles, and
+    for levels.
+    Spare [1 + Z, 2], from here to there, are rows, and places of each set, that nothing is computed for.
     """
-    sets = len(begin)
+    sets = len(begin) - 1
     n_levels = (len(groups) - 1) // sets
     if room >= 0:
         tiles = np.zeros((room // height + sets * MOST_LEVELS, 4), np.int32)
@@ -49,4 +50,10 @@ def cut(groups: Array, begin: Array, height: int, room: int) -> tuple[Array, Arr
                 start[z] += rows
                 tile += 1
     levels[1 + n_levels] = tile
-    return tiles, levels
+    spare = np.zeros((1 + sets, 2), np.int32)
+    spare[0, 0] = groups[-1]
+    spare[0, 1] = max(groups[-1], room + 1)
+    for z in range(sets):
+        spare[1 + z, 0] = start[z]
+        spare[1 + z, 1] = begin[z + 1]
+    return tiles, levels, spare

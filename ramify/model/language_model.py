@@ -13,6 +13,8 @@ from torch.nn import functional
 from ramify.corpus import Corpus
 from ramify.corpus.structure import Array
 from ramify.kernels.inputs import Inputs
+from ramify.kernels.kept import Kept
+from ramify.kernels.products import narrow_dtype
 from ramify.kernels.rows import Room
 from ramify.model.config import ModelConfig
 from ramify.model.output import NoiseContrastive, Softmax
@@ -30,6 +32,7 @@ class LanguageModel(nn.Module, ABC):
         self.output = Softmax(len(counts), config.before_output, config.output_bias, tied)  # W_ho [V, D]
         self.noise: NoiseContrastive | None = None  # set when the model is trained by NCE
         self.sparse_gradients = False  # of the embeddings: for optimisers that then touch few rows of many
+        self.kept: Kept | None = None  # on a GPU, the gradients of the large matrices that autograd need not hand over
 
     @abstractmethod
     def build(self, corpus: Corpus, sentences: Array) -> Any:
@@ -71,6 +74,10 @@ class LanguageModel(nn.Module, ABC):
 
     def embed(self, words: Tensor) -> Tensor:
         """W_e e(w) for some words (2a)."""
+        if self.kept is not None and torch.is_grad_enabled():
+            from ramify.kernels.triton.by_rows import read_words
+
+            return read_words(self.embedding, words, narrow_dtype(self.embedding), self.kept)
         return functional.embedding(words, self.embedding, sparse=self.sparse_gradients)
 
     def before_output(self, batch: Any) -> Tensor:
@@ -81,10 +88,12 @@ class LanguageModel(nn.Module, ABC):
     def loss(self, batch: Any) -> Tensor:
         """The training loss summed over all predictions: NCE where the model has noise, else the softmax."""
         inputs = self.place(batch)
-        h = self.before_output(inputs)
-        if self.noise is not None:
-            return self.noise.loss(h, inputs.targets, self.output.weight)
-        return self.output.loss(h, inputs.targets)
+        if self.noise is None:
+            return self.output.loss(self.before_output(inputs), inputs.targets, self.kept)
+        if self.kept is None or self.noise.shared:
+            return self.noise.loss(self.before_output(inputs), inputs.targets, self.output.weight)
+        drawn = self.noise.drawn(inputs.targets)
+        return self.noise.loss_of_drawn(self.before_output(inputs), self.output.weight, drawn, self.kept)
 
     @torch.no_grad()
     def log_probabilities(self, batch: Any) -> Tensor:

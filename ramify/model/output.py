@@ -6,13 +6,18 @@ Both work in chunks of rows, so that memory does not grow with words x V. Valida
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ramify.kernels.kept import Kept
 from ramify.kernels.softmax import chunks, log_probabilities, negative_log_likelihood
 from ramify.kernels.words import score_words
+
+if TYPE_CHECKING:
+    from ramify.kernels.triton.nce import Drawn
 
 
 class Softmax(nn.Module):
@@ -23,9 +28,9 @@ class Softmax(nn.Module):
         self.weight = nn.Parameter(torch.empty(vocabulary, size)) if weight is None else weight  # W_ho [V, D]
         self.bias = nn.Parameter(torch.empty(vocabulary)) if bias else None
 
-    def loss(self, h: Tensor, targets: Tensor) -> Tensor:
+    def loss(self, h: Tensor, targets: Tensor, kept: Kept | None = None) -> Tensor:
         """The negative log-likelihood of the targets, summed over the rows."""
-        return negative_log_likelihood(h, self.weight, self.bias, targets)
+        return negative_log_likelihood(h, self.weight, self.bias, targets, kept)
 
     def log_probabilities(self, h: Tensor, targets: Tensor) -> Tensor:
         """log P of each row's target [N], in float32 or better."""
@@ -77,6 +82,22 @@ class NoiseContrastive(nn.Module):
             gains = functional.logsigmoid(ratio[:, 0]) + functional.logsigmoid(-ratio[:, 1:]).sum(1)
             total = total - (gains * counts[rows]).sum()
         return total
+
+    def drawn(self, targets: Tensor) -> Drawn:
+        """On a GPU: the words of all rows, drawn and sorted beside what follows."""
+        from ramify.kernels.triton.by_rows import beside, sorted_places
+        from ramify.kernels.triton.nce import Drawn
+
+        with beside(targets):
+            noise = self.draw((len(targets), self.k)).int()
+            words = torch.cat([targets.clamp(min=0)[:, None], noise], 1)  # [N, 1 + k]
+            return Drawn(words, sorted_places(words), targets >= 0)
+
+    def loss_of_drawn(self, h: Tensor, weight: Tensor, drawn: Drawn, kept: Kept) -> Tensor:
+        """The NCE loss of what was drawn; the gradient of the weight is kept by rows."""
+        from ramify.kernels.triton import nce
+
+        return nce.loss(h, weight, self.z, drawn, self.log_noise + math.log(self.k), kept)
 
     def _loss_with_shared_noise(self, h: Tensor, targets: Tensor, counts: Tensor, weight: Tensor) -> Tensor:
         """The same with one set of noise words for all rows, each weighted so that k words count for every row."""

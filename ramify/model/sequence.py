@@ -14,7 +14,7 @@ from torch import Tensor
 from ramify.corpus import Corpus, SequenceBatch, build_sequence_batch
 from ramify.corpus.structure import Array
 from ramify.kernels.inputs import Inputs
-from ramify.kernels.rows import Room, Rows, filled, sequence_rows, set_sizes
+from ramify.kernels.rows import Room, filled, sequence_rows, set_sizes
 from ramify.model.config import Kind, ModelConfig
 from ramify.model.language_model import LanguageModel, dropped
 from ramify.model.treelstm import Stack
@@ -50,12 +50,9 @@ class SequenceLSTM(LanguageModel):
     def states_of(self, inputs: Inputs) -> Tensor:
         """[N + B, D], or [N + B, 2 D] for both directions."""
         (rows,), (before, *more) = inputs.rows, inputs.arrays
-        h = self._read(self.forward_lstm, before, rows)[1:]
+        x = dropped(self.embed(torch.cat([before, *more[:1]])), self.config.dropout_input, self.training)
+        h: Tensor = self.forward_lstm(x[: len(before)], rows)
         if self.backward_lstm is None:
-            return h
-        behind, places = more
-        return torch.cat([h, self._read(self.backward_lstm, behind, rows).index_select(0, places)], 1)
-
-    def _read(self, lstm: Stack, words: Tensor, rows: Rows) -> Tensor:
-        states: Tensor = lstm(dropped(self.embed(words), self.config.dropout_input, self.training), rows)
-        return states
+            return h[1:]
+        behind: Tensor = self.backward_lstm(x[len(before) :], rows)
+        return torch.cat([h[1:], behind.index_select(0, more[1])], 1)

@@ -29,6 +29,9 @@ from ramify.model.language_model import LanguageModel, dropped
 INITIAL = 0.01  # H[:, 0], and c of ROOT; also the start of the LD LSTM and its state where there is nothing to read
 
 
+Extra = dict[int, tuple[Tensor, Tensor]]  # for some sets: what else they read of each row, and its weights
+
+
 class Layer(nn.Module):
     """The weights of one layer of Z LSTMs: gates = W_x x + b_x + W_h h' + b_h, in the order i, f, o, u."""
 
@@ -39,8 +42,8 @@ class Layer(nn.Module):
         self.bias_x = nn.Parameter(torch.empty(sets, 4 * size))
         self.bias_h = nn.Parameter(torch.empty(sets, 4 * size))
 
-    def forward(self, x: Tensor, rows: Rows, extra: dict[int, Tensor] | None = None) -> Tensor:
-        """The states [N + 1, D] of all rows; x [N, size in] in the order of the sets, extra[z] joins the gates of z."""
+    def forward(self, x: Tensor, rows: Rows, extra: Extra | None = None) -> Tensor:
+        """The states [N + 1, D] of all rows; x [N, size in] in the order of the sets."""
         # Autocast narrows these products, and on a GPU those of the recurrence; cells and sums stay wide.
         inputs = input_products(x, self.weight_x, self.bias_x + self.bias_h, rows, extra or {})
         return recur(inputs, self.weight_h, INITIAL, rows)  # (3), (4): h = LSTM^z(x, H[:, t'])
@@ -55,7 +58,7 @@ class Stack(nn.Module):
         self.layers = nn.ModuleList(Layer(sets, each, size) for each in sizes_in)
         self.dropout = dropout
 
-    def forward(self, x: Tensor, rows: Rows, extra: dict[int, Tensor] | None = None) -> Tensor:
+    def forward(self, x: Tensor, rows: Rows, extra: Extra | None = None) -> Tensor:
         first, *further = self.layers
         h: Tensor = first(x, rows, extra)
         for layer in further:
@@ -73,13 +76,13 @@ class LeftDependents(nn.Module):
         self.stack = Stack(1, config.embedding, size, config.ld_layers)
         self.weight_q = nn.Parameter(torch.empty(4 * config.hidden, size))  # its part of GEN-R's input weights
 
-    def forward(self, x: Tensor, rows: Rows, ends: Tensor) -> Tensor:
-        """What q, the last state of its chain, adds to the gates of each RIGHT row [RIGHT rows, 4 D].
+    def forward(self, x: Tensor, rows: Rows, ends: Tensor) -> tuple[Tensor, Tensor]:
+        """q, the last state of its chain, for each RIGHT row [RIGHT rows, Q]; and its weights in their gates.
 
         x [M, S]: the words of all chains; ends: the row of the last word of each RIGHT row's chain, 0 without one.
         """
         q = read_states(self.stack(x, rows), ends)  # the initial state, where there are no left dependents
-        return functional.linear(q, self.weight_q)
+        return q, self.weight_q
 
 
 class TreeLSTM(LanguageModel):

@@ -116,6 +116,8 @@ class Recorder:
                 self.most = 0
                 del self.recordings[rooms]
                 self.model.zero_grad(set_to_none=True)
+                if self.model.kept is not None:
+                    self.model.kept.taken()
                 torch.cuda.empty_cache()
                 return self.learn(batch)
         recording.batch.copy_(packed, non_blocking=True)

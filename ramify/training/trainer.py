@@ -29,8 +29,9 @@ from ramify.model.language_model import LanguageModel
 from ramify.model.output import NoiseContrastive
 from ramify.tasks.evaluate import evaluate
 from ramify.training.card import write_card
+from ramify.training.descent import Descent
 from ramify.training.distributed import Group
-from ramify.training.gradient import clip, factor, make_dense, norm_of
+from ramify.training.gradient import clip, make_dense
 from ramify.training.halving import Halving
 from ramify.training.ledger import Entry, Ledger
 from ramify.training.recipe import Decay, Objective, Optimiser, Precision, Recipe
@@ -113,9 +114,9 @@ class Trainer:
             model.embedding.requires_grad_(False)
         self.parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimiser = _optimiser(recipe, self.parameters)
-        # With plain SGD on a GPU, the rate before it is lowered by the clip; else None.
-        plain = device.type == "cuda" and recipe.optimiser is Optimiser.SGD
-        self.unclipped_lr = torch.tensor(recipe.lr, device=device) if plain else None
+        alone = device.type == "cuda" and self.group.world == 1
+        plain = alone and recipe.optimiser is Optimiser.SGD
+        self.descent = Descent(model, recipe, self.optimiser) if plain else None
         schedule = Schedule(
             recipe.batch_size, window=recipe.window, seed=recipe.seed, rank=self.group.rank, world=self.group.world
         )
@@ -126,7 +127,7 @@ class Trainer:
             self.batches = Mixture(corpora, weights or [1.0] * len(corpora), schedule, threads, build=model.build)
         self.halving = Halving(recipe.lr, recipe.patience, recipe.improvement, recipe.min_lr)
         self.ledger = Ledger(device)
-        recordable = device.type == "cuda" and self.group.world == 1 and recipe.optimiser is not Optimiser.ADAGRAD
+        recordable = alone and recipe.optimiser is not Optimiser.ADAGRAD
         to_sample = next((corpus for corpus in corpora if len(corpus.training)), None)
         self.recorder = Recorder(model, self._learn, to_sample) if recordable and to_sample is not None else None
         self.state = State()
@@ -159,6 +160,8 @@ class Trainer:
         started = saved = time.monotonic()
         before = state.seconds
         model.train()
+        if self.descent is not None:
+            self.descent.stale = True  # other parameters may have been loaded
         for batch in self.batches.epoch(state.epoch, state.position):
             self._set_learning_rate(len(plan))
             values = self.step(batch)
@@ -193,6 +196,8 @@ class Trainer:
         _seed(self.recipe.seed, self.state.epoch, self.state.position, self.group.rank)
         fits = current(self.model.embedding) is Kernel.TRITON
         take = self.recorder if self.recorder is not None and fits else self._learn
+        if self.descent is not None:
+            self.descent.prepare(fits)
         try:
             return take(batch)
         except (MemoryError, RuntimeError) as error:
@@ -208,19 +213,19 @@ class Trainer:
         empty = not isinstance(batch, Inputs) and not batch.n_words  # no share of the batch
         with torch.autocast(device, torch.bfloat16, enabled=recipe.precision is Precision.BF16):
             loss = self.parameters[0].sum() * 0.0 if empty else model.loss(batch)
-        (loss / recipe.batch_size).backward()
-        if recipe.optimiser is Optimiser.ADAMW:
-            make_dense(self.parameters)
-        self.group.sum_gradients(self.parameters)
-        if self.unclipped_lr is None:
+        if self.descent is not None:
+            norm = self.descent(loss)
+        else:
+            (loss / recipe.batch_size).backward()
+            if recipe.optimiser is Optimiser.ADAMW:
+                make_dense(self.parameters)
+            self.group.sum_gradients(self.parameters)
             norm = clip(self.parameters, recipe.clip)
-        else:  # a shorter step in place of a shorter gradient: nothing has to be gone through for it
-            norm = norm_of(self.parameters)
-            torch.mul(self.unclipped_lr, factor(norm, recipe.clip), out=self.optimiser.param_groups[0]["lr"])
         values = torch.stack([loss.detach(), norm])
         if device == "cpu":  # a GPU tells too late
             self._refuse_if_not_finite(Entry(self.state.position + 1, batch.sentences, 0, *values.tolist()))
-        self.optimiser.step()
+        if self.descent is None:
+            self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         return values
 
@@ -284,7 +289,7 @@ class Trainer:
             lr = recipe.lr
         state.lr = lr
         for parameters in self.optimiser.param_groups:
-            read = parameters["lr"] if self.unclipped_lr is None else self.unclipped_lr
+            read = parameters["lr"] if self.descent is None else self.descent.lr
             if isinstance(read, Tensor):  # by recorded steps, where it lies
                 read.fill_(lr)
             else:

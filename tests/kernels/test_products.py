@@ -32,36 +32,37 @@ def test_a_product_is_that_of_float64(n: int, k: int, m: int, add: str, dtype: t
         assert torch.equal(now, then)
 
 
-def _some() -> tuple[Rows, Tensor, Tensor, Tensor, Tensor]:
+def _some() -> tuple[Rows, list[Tensor]]:
+    """x, weights, bias; q and its weights, which set 1 reads too."""
     random = np.random.default_rng(3)
     corpus = corpus_of([random_tree(random, n) for n in (9, 1, 4)])
     rows = tree_rows(build_batch(corpus, corpus.everything))
     torch.manual_seed(0)
-    shapes = (len(rows), 3), (4, 8, 3), (4, 8), (rows.of_sets[1].stop - rows.of_sets[1].start, 8)
-    x, weights, bias, more = (torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes)
-    return rows, x, weights, bias, more
+    shapes = (len(rows), 3), (4, 8, 3), (4, 8), (rows.of_sets[1].stop - rows.of_sets[1].start, 5), (8, 5)
+    return rows, [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
 
 
 def test_each_row_meets_the_weights_of_its_set() -> None:
-    rows, x, weights, bias, more = _some()
-    found = input_products(x, weights, bias, rows, {1: more})
+    rows, leaves = _some()
+    x, weights, bias, q, of_q = leaves
+    found = input_products(x, weights, bias, rows, {1: (q, of_q)})
     expected = torch.cat([functional.linear(x[part], weights[z], bias[z]) for z, part in enumerate(rows.of_sets)])
-    expected = expected.index_add(0, torch.arange(len(rows))[rows.of_sets[1]], more)
+    expected = expected.index_add(0, torch.arange(len(rows))[rows.of_sets[1]], q @ of_q.t())
     torch.testing.assert_close(found, expected)
     some = torch.randn_like(found)
-    leaves = [x, weights, bias, more]
     ours, theirs = (torch.autograd.grad((each * some).sum(), leaves) for each in (found, expected))
     torch.testing.assert_close(ours, theirs)
 
 
 def test_autocast_narrows_the_factors_and_no_more() -> None:
-    rows, *leaves = _some()
-    x, weights, bias, more = (each.detach().float().requires_grad_() for each in leaves)
+    rows, doubles = _some()
+    leaves = [each.detach().float().requires_grad_() for each in doubles]
+    x, weights, bias, q, of_q = leaves
     with torch.autocast("cpu", torch.bfloat16):
-        found = input_products(x, weights, bias, rows, {1: more})
-    wide = input_products(x, weights, bias, rows, {1: more})
+        found = input_products(x, weights, bias, rows, {1: (q, of_q)})
+    wide = input_products(x, weights, bias, rows, {1: (q, of_q)})
     assert found.dtype == torch.float32
     assert not torch.equal(found, wide)
     torch.testing.assert_close(found, wide, rtol=0.02, atol=0.1)
-    for gradient in torch.autograd.grad(found.sum(), [x, weights, bias, more]):
+    for gradient in torch.autograd.grad(found.sum(), leaves):
         assert gradient.dtype == torch.float32

@@ -3,6 +3,7 @@
 On an NVIDIA GPU, or anywhere in Triton's interpreter (TRITON_INTERPRET=1 with the package triton); else skipped.
 """
 
+import math
 import os
 from importlib.util import find_spec
 
@@ -20,6 +21,12 @@ from ramify.kernels.rows import Room, Rows, tree_rows
 from ramify.kernels.softmax import log_probabilities, negative_log_likelihood
 from ramify.kernels.tiles import HEIGHTS
 from ramify.model.config import Kind
+from ramify.model.folder import make_model
+from ramify.model.language_model import LanguageModel
+from ramify.model.output import NoiseContrastive
+from ramify.training.descent import Descent
+from ramify.training.gradient import clip
+from ramify.training.recipe import Objective, load_recipe
 from ramify.trees import Tree
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -205,3 +212,90 @@ def test_losses_and_gradients_of_models(kind: Kind, layers: int, more: int | Non
     torch.testing.assert_close(scores.double().cpu(), double.log_probabilities(batch), rtol=1e-4, atol=1e-4)
     for ours, theirs in zip(found, torch.autograd.grad(expected, list(double.parameters())), strict=True):
         torch.testing.assert_close(ours.double().cpu(), theirs, rtol=1e-3, atol=1e-4)
+
+
+# --- gradients that are kept -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("often", [0, 20, 33, 500, 1300])
+def test_rows_are_summed_word_by_word(often: int) -> None:
+    from ramify.kernels.triton.by_rows import row_gradient, sorted_places
+
+    torch.manual_seed(often)
+    words = torch.randint(40, (600, 3), dtype=torch.int32) ** 2 // 40
+    words[torch.randperm(1800)[:often] // 3, 0] = 7  # and up to 600 in one piece after the other
+    words[: often // 3] = 3
+    weight, source, scale = torch.randn(40, 13), torch.randn(600, 13), torch.randn(1800)
+    at = sorted_places(words.to(DEVICE))
+    _poison()
+    found = row_gradient(weight.clone().to(DEVICE), at, source.to(DEVICE), scale.to(DEVICE), 3)
+    expected = torch.zeros(40, 13, dtype=torch.float64)
+    for place, word in enumerate(words.flatten().tolist()):
+        expected[word] += source[place // 3].double() * scale[place]
+    torch.testing.assert_close(found.square().cpu().double(), expected.square().sum(), rtol=1e-5, atol=1e-5)
+    found.take_off(torch.tensor(0.25, device=DEVICE))
+    torch.testing.assert_close(found.weight.cpu().double(), weight - 0.25 * expected, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"tied": True, "embedding": 4}, {"projection": 5, "layers": 2}, {"objective": "nce"}, {"clip": 0.0},
+     {"objective": "nce", "shared_noise": True}, {"vectors_frozen": True}],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("more", [None, 5])
+def test_descent_is_plain_gradient_descent(
+    kind: Kind, options: dict[str, object], more: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three steps, each from the parameters that the last one left, against float64 and nothing kept."""
+    if kind is Kind.BILSTM and "tied" in options:
+        pytest.skip("a BiLSTM's states are twice as wide as its embeddings here")
+    recipe = load_recipe(
+        None, **{"model": kind, "hidden": 4, "embedding": 3, "clip": 2.0, "lr": 0.5, "noise": 3, **options}
+    )
+    _, corpus = mixed_corpus()
+    batch_size = recipe.batch_size
+    fixed = torch.randint(len(corpus.vocabulary), (4000,), generator=torch.Generator().manual_seed(3))
+    monkeypatch.setattr(
+        NoiseContrastive, "draw", lambda self, shape: fixed[: math.prod(shape)].view(shape).to(self.cumulative.device)
+    )
+
+    def model_of(dtype: torch.dtype, device: torch.device) -> LanguageModel:
+        model = make_model(recipe.config, corpus.vocabulary)
+        torch.manual_seed(5)
+        model.initialise(0.7)
+        if recipe.objective is Objective.NCE:
+            counts = torch.from_numpy(corpus.vocabulary.counts.copy()).clamp(min=1)  # any word may be noise
+            model.noise = NoiseContrastive(counts, recipe.noise, recipe.shared_noise, log_z=2.0)
+        model.embedding.requires_grad_(not recipe.vectors_frozen)
+        return model.to(device, dtype).train()
+
+    model = model_of(torch.float32, DEVICE)
+    batch = model.build(corpus, corpus.everything)
+    rooms = [Room(sum(sizes) + more, tuple(sizes + more)) for sizes in model.sizes(batch)] if more is not None else ()
+    inputs = model.inputs(batch, rooms).tiled()
+    inputs = inputs.moved([tensor.to(DEVICE) for tensor in inputs.tensors])
+    parameters = [each for each in model.parameters() if each.requires_grad]
+    descent = Descent(model, recipe, torch.optim.SGD(parameters, torch.tensor(recipe.lr)))
+    double = model_of(torch.float64, torch.device("cpu"))
+    plainly = [each for each in double.parameters() if each.requires_grad]
+    optimiser = torch.optim.SGD(plainly, recipe.lr)
+    for _ in range(3):
+        with choice.use("triton"):
+            descent.prepare(True)
+            loss = model.loss(inputs)
+            norm = descent(loss)
+            model.zero_grad(set_to_none=True)
+        expected = double.loss(batch)
+        (expected / batch_size).backward()
+        before = clip(plainly, recipe.clip)
+        optimiser.step()
+        optimiser.zero_grad()
+        torch.testing.assert_close(loss.detach().cpu().double(), expected.detach(), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(norm.cpu().double(), before, rtol=1e-4, atol=1e-4)
+    for ours, theirs in zip(model.parameters(), double.parameters(), strict=True):
+        torch.testing.assert_close(ours.detach().cpu().double(), theirs.detach(), rtol=1e-3, atol=1e-4)
+    if descent.kept is not None and descent.kept.columns is not None:
+        width = model.output.weight.shape[1]
+        assert torch.equal(descent.kept.columns[: len(corpus.vocabulary), :width], model.output.weight)

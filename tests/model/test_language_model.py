@@ -136,7 +136,7 @@ def test_left_dependents_are_read_without_dropout() -> None:
     model = _fresh(Kind.LDTREE, ld_layers=2, dropout_input=0.5, dropout_between=0.5, dropout_output=0.5).train()
     batch = model.build(corpus, corpus.everything)
     read: list[Tensor] = []
-    model.ld.register_forward_hook(lambda module, given, found: read.append(found))
+    model.ld.register_forward_hook(lambda module, given, found: read.append(found[0]))
     one, other = (model.states(batch) for _ in range(2))
     assert not torch.equal(one, other)
     assert torch.equal(*read)

@@ -30,6 +30,7 @@ SHAPES = {
     (64, "backward"): (64, 8, 4, 128),
 }
 WIDE = 64  # columns of a tile where nothing is multiplied
+AT_ONCE = tl.constexpr(2048)  # numbers that a block clears
 PER_PROCESSOR = 1  # blocks on each multiprocessor
 
 
@@ -47,9 +48,7 @@ class _Recurrence(torch.autograd.Function):
     ) -> Tensor:
         n, size = len(rows), weights.shape[2]
         factors = weights.to(narrow)
-        # Rows that are never computed are read all the same, by what comes after.
-        new = torch.zeros if rows.roomy else torch.empty
-        h = new(n + 1, size, dtype=narrow, device=inputs.device)
+        h = torch.empty(n + 1, size, dtype=narrow, device=inputs.device)
         c = torch.empty(n + 1, size, dtype=torch.float32, device=inputs.device)
         gates = torch.empty(len(inputs) if keep else 0, 4 * size, dtype=narrow, device=inputs.device)
         tiles = _tiles(rows)
@@ -62,6 +61,7 @@ class _Recurrence(torch.autograd.Function):
             rows.predecessor,
             tiles.tiles,
             tiles.levels,
+            tiles.spare,
             torch.zeros(1, dtype=torch.int32, device=inputs.device),
             initial,
             keep,
@@ -79,7 +79,7 @@ class _Recurrence(torch.autograd.Function):
         rows: Rows = ctx.rows
         weights, factors, h, c, gates = ctx.saved_tensors
         size = h.shape[1]
-        d_inputs = (torch.zeros_like if rows.roomy else torch.empty_like)(gates)  # in the order of the sets, as these
+        d_inputs = torch.empty_like(gates)  # in the order of the sets, as these
         dh_above, dc_above = torch.empty_like(c), torch.empty_like(c)  # what each row passes on to its predecessor
         tiles = _tiles(rows)
         _backward[(_blocks(h),)](
@@ -94,8 +94,10 @@ class _Recurrence(torch.autograd.Function):
             rows.successors,
             tiles.tiles,
             tiles.levels,
+            tiles.spare,
             torch.zeros(1, dtype=torch.int32, device=h.device),
             rows.successors.shape[1],
+            rows.sets,
             size,
             tiles.height,
             WIDE=WIDE,
@@ -146,6 +148,16 @@ def _wait_for_all(counter, arrived):
 
 
 @triton.jit
+def _clear(x, begin, end, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
+    """Rows that are never computed are read all the same, by what comes after."""
+    block, blocks = tl.program_id(0), tl.num_programs(0)
+    last = end.to(tl.int64) * WIDTH
+    for start in range(begin.to(tl.int64) * WIDTH + block * BLOCK, last, blocks * BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        tl.store(x + at, tl.zeros((BLOCK,), x.dtype.element_ty), at < last)
+
+
+@triton.jit
 def _tanh(x):
     return 2 * tl.sigmoid(2 * x) - 1
 
@@ -160,6 +172,7 @@ def _forward(
     predecessor,  # [N + 1]
     tiles,  # [T, 4]
     levels,  # [L + 2] how many, and where the tiles of each begin
+    spare,  # [1 + Z, 2]
     counter,
     initial,
     KEEP: tl.constexpr,  # the gates, for the backward pass
@@ -176,6 +189,7 @@ def _forward(
         start = tl.zeros((WIDTH,), tl.float32) + initial
         tl.store(h + columns, start.to(h.dtype.element_ty), columns < D)
         tl.store(c + columns, start, columns < D)
+    _clear(h, tl.load(spare), tl.load(spare + 1), D, AT_ONCE)
     arrived = blocks
     _wait_for_all(counter, arrived)
     n_levels = tl.load(levels)
@@ -236,8 +250,10 @@ def _backward(
     successors,  # [N + 1, K]
     tiles,  # [T, 4]
     levels,  # [L + 2] how many, and where the tiles of each begin
+    spare,  # [1 + Z, 2]
     counter,
     K: tl.constexpr,
+    Z: tl.constexpr,
     D: tl.constexpr,
     HEIGHT: tl.constexpr,
     WIDTH: tl.constexpr,
@@ -248,6 +264,8 @@ def _backward(
     block, blocks = tl.program_id(0), tl.num_programs(0)
     across: tl.constexpr = (D + WIDTH - 1) // WIDTH
     across_wide: tl.constexpr = (D + WIDE - 1) // WIDE
+    for z in range(Z):
+        _clear(d_gates, tl.load(spare + 2 + 2 * z), tl.load(spare + 3 + 2 * z), 4 * D, AT_ONCE)
     arrived = 0
     n_levels = tl.load(levels)
     for back in range(n_levels):

@@ -8,22 +8,31 @@ Letters: N rows, D size of a state, V vocabulary.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from torch.nn import functional
 
-from ramify.kernels.products import add_wide_product, aligned, wide_product
+from ramify.kernels.kept import Kept
+from ramify.kernels.products import add_wide_product, aligned, wide_product, with_column
 
 SHARE = 32  # of the GPU's memory, one part holds logits
+ROWS = 8  # of W_ho, that are changed by one program
 BLOCK, WARPS = 16384, 16  # logits at once: few rows in work, so that the second reading finds them in the cache
 
 
 def losses_and_gradients(
-    h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, dtype: torch.dtype
-) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """The loss of each row [N], and the gradients of their sum for h, weight and bias."""
-    narrow, columns = _with_bias(h, weight, bias, dtype)
+    h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, dtype: torch.dtype, kept: Kept | None = None
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """The loss of each row [N], and the gradients of their sum for h, weight and bias.
+
+    Those of weight and bias stay in `kept`, where that is given: then they are None.
+    """
+    columns = _columns(weight, bias, dtype) if kept is None or kept.columns is None else kept.columns
+    narrow = _states(h, bias, columns)
     losses = torch.empty(len(h), device=h.device)
     dh = torch.empty_like(narrow)
     d_columns = (torch.empty if len(h) else torch.zeros)(columns.shape, device=h.device)
@@ -32,34 +41,79 @@ def losses_and_gradients(
         torch.mm(logits, columns, out=dh[rows])
         (add_wide_product if rows.start else wide_product)(logits.t(), narrow[rows].t(), d_columns)
     size = h.shape[1]
+    if kept is not None:
+        kept.gradients.append(WideGradient(weight, bias, d_columns, columns))
+        return losses, dh[:, :size], None, None
     d_weight = d_columns[: len(weight), :size]
     return losses, dh[:, :size], d_weight, None if bias is None else d_columns[: len(weight), size]
 
 
 def losses_alone(h: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, dtype: torch.dtype) -> Tensor:
     """The loss of each row [N]."""
-    narrow, columns = _with_bias(h, weight, bias, dtype)
+    columns = _columns(weight, bias, dtype)
     losses = torch.empty(len(h), device=h.device)
-    for rows, logits in _logits(narrow, columns):
+    for rows, logits in _logits(_states(h, bias, columns), columns):
         _losses(logits, targets[rows], losses[rows], len(weight), gradient=False)
     return losses
 
 
-def _with_bias(h: Tensor, weight: Tensor, bias: Tensor | None, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """h [N, D'] and W [V', D'] with a column of ones and one of biases, so that these cost no pass of their own.
+@dataclass(frozen=True, eq=False)
+class WideGradient:
+    """Of W_ho and its biases, as the product made it. What the next step reads is written as it is taken off."""
+
+    weight: Tensor  # [V, D]
+    bias: Tensor | None  # [V]
+    gradient: Tensor  # [V', D'], 0 in the columns of neither
+    columns: Tensor  # likewise: W_ho and its biases
+
+    def square(self) -> Tensor:
+        norm: Tensor = torch.linalg.vector_norm(self.gradient)
+        return norm.square()
+
+    def take_off(self, step: Tensor) -> None:
+        weight, bias = self.weight, self.weight if self.bias is None else self.bias
+        words, size = weight.shape
+        width = self.gradient.shape[1]
+        _take_off[(triton.cdiv(words, ROWS),)](
+            weight, bias, self.gradient, self.columns, step, words, size, width, self.bias is not None,
+            triton.next_power_of_2(width), ROWS,
+        )  # fmt: skip
+
+
+def _columns(weight: Tensor, bias: Tensor | None, dtype: torch.dtype, out: Tensor | None = None) -> Tensor:
+    """W_ho [V', D'] with a column of biases, so that these cost no pass of their own; beside `_states`.
 
     D' and V' are what the matrix units like; what is added there is 0.
     """
     words, size = weight.shape
     height, width = aligned(words), aligned(size + (bias is not None))
-    if (height, width) == (words, size):
-        return h.to(dtype), weight.to(dtype)
-    states = torch.zeros(len(h), width, dtype=dtype, device=h.device)
-    columns = torch.zeros(height, width, dtype=dtype, device=h.device)
-    states[:, :size], columns[:words, :size] = h, weight
+    if out is None:
+        if (height, width) == (words, size):
+            return weight.to(dtype)
+        out = torch.zeros(height, width, dtype=dtype, device=weight.device)
+    out[:words, :size] = weight
     if bias is not None:
-        states[:, size], columns[:words, size] = 1, bias
-    return states, columns
+        out[:words, size] = bias
+    return out
+
+
+def _states(h: Tensor, bias: Tensor | None, columns: Tensor) -> Tensor:
+    """h [N, D'] with a column of ones, where there are biases."""
+    size, width = h.shape[1], columns.shape[1]
+    if size == width:
+        return h.to(columns.dtype)
+    if bias is not None:
+        return with_column(h, 1.0, columns.dtype)
+    return functional.pad(h.to(columns.dtype), (0, width - size))
+
+
+def keep_columns(weight: Tensor, bias: Tensor | None, dtype: torch.dtype, kept: Kept) -> None:
+    """What the output layer reads, from now on in step with the parameters as long as only kept gradients move them."""
+    words, size = weight.shape
+    if kept.columns is None:
+        shape = aligned(words), aligned(size + (bias is not None))
+        kept.columns = torch.zeros(shape, dtype=dtype, device=weight.device)
+    _columns(weight, bias, dtype, kept.columns)
 
 
 def _logits(h: Tensor, columns: Tensor):
@@ -114,3 +168,33 @@ def _softmax(
             p = tl.exp(x - normaliser) - (begin + column == target).to(tl.float32)
             p = tl.where(counts, p, 0.0)
             tl.store(logits + begin + column, p.to(logits.dtype.element_ty), begin + column < STRIDE)
+
+
+@triton.jit
+def _take_off(
+    weight,  # [V, D]
+    bias,  # [V]
+    gradient,  # [V', WIDTH]
+    columns,  # [V', WIDTH]
+    step,
+    V,
+    D: tl.constexpr,
+    WIDTH: tl.constexpr,
+    BIAS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    ROWS: tl.constexpr,
+):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, BLOCK)
+    by = tl.load(step)
+    there = (row < V)[:, None] & (column < D)[None, :]
+    wide = row.to(tl.int64)[:, None] * WIDTH + column[None, :]
+    place = weight + row.to(tl.int64)[:, None] * D + column[None, :]
+    found = tl.load(place, there) - by * tl.load(gradient + wide, there)
+    tl.store(place, found, there)
+    tl.store(columns + wide, found.to(columns.dtype.element_ty), there)
+    if BIAS:
+        end = row.to(tl.int64) * WIDTH + D
+        added = tl.load(bias + row, row < V) - by * tl.load(gradient + end, row < V)
+        tl.store(bias + row, added, row < V)
+        tl.store(columns + end, added.to(columns.dtype.element_ty), row < V)

@@ -26,7 +26,7 @@ from ramify.training.trainer import Interrupted, Trainer, Watcher
 
 BATCHES = 10  # different ones
 SOME = 60  # of those that a run has met
-WORDS = 1_000_000  # about so many in a round, but
+WORDS = 3_000_000  # about so many in a round, but
 STEPS = 200  # no more steps than that
 
 

@@ -44,7 +44,7 @@ def train(
     place = torch.device(device_for(device))
     asked = ["ramify", "bench", "train", *([str(store)] if store else []), "--device", str(place)]
     if place.type == "cuda":
-        torch.cuda.set_device(place)
+        torch.cuda.set_device(place.index or 0)
         asked += ["--seconds", str(seconds), "--threads", str(threads)]
         lines = on_gpu.report(store, place, seconds, threads, json_file)
     elif json_file is not None:

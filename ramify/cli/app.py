@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ramify import __version__
-from ramify.cli import bench, convert, demo, draw, encode, evaluate, info, score, stats, train
+from ramify.cli import bench, compare, complete, convert, demo, draw, encode, evaluate, info, score, stats, train
 
 app = typer.Typer(
     name="ramify",
@@ -44,6 +44,8 @@ for verb in (
     train.with_recipe_options(train.train),
     evaluate.evaluate,
     score.score,
+    complete.complete,
+    compare.compare,
     info.info,
 ):
     app.command()(verb)

@@ -13,8 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ramify.errors import FormatError
+from ramify.errors import CallError, FormatError
 from ramify.formats import Format, stop
+from ramify.formats.files import place_of
+from ramify.formats.tables import Table, table_format
 from ramify.trees import NonProjective
 
 TREEBANK_HELP = "A treebank file, `-` for standard input, or ewt:train, ewt:dev, ewt:test."
@@ -59,6 +61,17 @@ KernelOption = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no notes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def table_for(output: Path | None, named: Table | None) -> Table:
+    """The table to write: the one that is named, or that of the suffix; TSV on standard output."""
+    if output is None or str(output) == "-":
+        return named or Table.TSV
+    place_of(output)  # what is wrong with it is said before the work begins
+    found = named or table_format(output)
+    if found is None:
+        raise CallError(f"no table has the suffix of {output}: take .tsv, .csv or .jsonl")
+    return found
 
 
 def note(message: str, quiet: bool = False) -> None:

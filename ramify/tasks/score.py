@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ from ramify.model.config import ModelConfig
 from ramify.model.folder import load_model
 from ramify.model.language_model import LanguageModel
 from ramify.trees import Tree, predecessors
+
+if TYPE_CHECKING:
+    from ramify.tasks.fill import Filling
 
 WINDOW = 2000  # sentences that are sorted into batches together; memory does not grow beyond them
 BATCH_WORDS = 4096
@@ -40,7 +43,7 @@ class WordScore(NamedTuple):
     is_unk: bool
 
 
-COLUMNS = (*WordScore._fields, "logprob_end")
+COLUMNS = (*WordScore._fields, "logprob_end", "kind")
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class SentenceScore:
         """Rows of the table with its COLUMNS; the end, where there is one, stands beside the last word."""
         words = self.words
         ends = [None] * (len(words) - 1) + [self.end]
-        return [(*word, end) for word, end in zip(words, ends, strict=True)]
+        return [(*word, end, self.kind) for word, end in zip(words, ends, strict=True)]
 
 
 class Scores:
@@ -136,6 +139,13 @@ class LM:
         with torch.no_grad():
             found = self.model.states(batch).float().cpu().numpy()
         return np.asarray(found[np.argsort(batch.position[1:], kind="stable")])
+
+    def fill(self, tree: Tree, position: int, top: int = 10, shortlist: int = 200) -> list[Filling]:
+        """The likeliest words in place of the word `position` (1..n), each with its log-probability among those of the
+        shortlist, the whole sentence being scored."""
+        from ramify.tasks.fill import fill
+
+        return fill(self, tree, position, top, shortlist)
 
     @property
     def _encoding(self) -> Encoding:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ramify import __version__
 from ramify.model.config import ModelConfig
 from ramify.tasks.evaluate import Evaluation
@@ -22,6 +24,10 @@ def signature(found: Evaluation, config: ModelConfig, vocabulary: int, nonprojec
         **({} if nonprojective == NonProjective.KEEP else {"nonprojective": nonprojective}),
         "sents": found.sentences,
         "words": found.words,
-        "ramify": __version__,
     }
-    return " | ".join([f"ppl {found.ppl:.2f}", *(f"{key}:{value}" for key, value in parts.items())])
+    return signed(f"ppl {found.ppl:.2f}", parts)
+
+
+def signed(number: str, parts: Mapping[str, object]) -> str:
+    """A number with its recipe."""
+    return " | ".join([number, *(f"{key}:{value}" for key, value in (*parts.items(), ("ramify", __version__)))])

@@ -32,7 +32,7 @@ from ramify.formats.questions import Question, read_questions
 from ramify.formats.tables import Table, row_writer
 
 if TYPE_CHECKING:
-    from ramify.tasks.complete import CandidateScores
+    from ramify.tasks.complete import CandidateScores, Outcome
     from ramify.tasks.score import LM
 
 
@@ -118,9 +118,10 @@ def complete(
     The table has a row for each question: choice, margin over the second, kind of the scores, all scores. Of equal
     candidates the first is chosen.
 
-    --top N lists the likeliest words for the blank instead. The --shortlist words that are likeliest in their place
-    alone are each put there and the whole sentence is scored; the log-probabilities are normalised over them. A tree
-    model needs a parse with the question's own sent_id, with one word in the blank, whichever it is.
+    --top N lists the likeliest words for the blank instead, whatever the candidates. The --shortlist words that are
+    likeliest by the place alone are each put there and the whole sentence is scored; the log-probabilities are
+    normalised over them. A tree model needs a parse with the question's own sent_id and one word in the blank,
+    whichever it is.
     """
     written = table_for(output, table)
     if numbers is not None:
@@ -129,66 +130,54 @@ def complete(
     asked = read_questions(questions, encoding=encoding)
     trees = _read_parses(parses, asked, share_parse, input_format, encoding, quiet)
     if top is not None:
-        if len(model) > 1 or model[0].is_file():
-            raise CallError("--top asks one model, not several and no table")
-        with _opened(model[0], trees is not None, device, kernel, quiet) as lm:
+        _check_top(top, shortlist, model)
+        _check_model(model[0], trees is not None, quiet)
+        with _opened(model[0], device, kernel) as lm:
             _list_words(lm, asked, trees, top, shortlist, output, written, quiet)
         return
 
-    from ramify.tasks.complete import (
-        Outcome,
-        choices,
-        fill_in,
-        from_predictions,
-        right,
-        score_candidates,
-        types_of_unk,
-    )
-    from ramify.tasks.mixture import mix
+    from ramify.tasks.complete import Outcome, choices, fill_in, from_predictions, right
+    from ramify.tasks.mixture import check_folds, mix
     from ramify.tasks.mixture import tune as tuned_on
-    from ramify.tasks.signature import signed
 
-    sentences = sum(len(each) for question in fill_in(asked, trees, shared=share_parse) for each in question)
+    fill_in(asked, trees, shared=share_parse)  # what is wrong with a parse is said before models are opened
     known = _read_answers(answers, asked, tune or numbers is not None, encoding)
-
-    def scores_of(path: Path) -> CandidateScores:
-        if path.is_file():
-            return from_predictions(read_predictions(path), asked)
-        with _opened(path, trees is not None, device, kernel, quiet) as lm:
-            types = unk_types or (types_of_unk(lm.vocabulary) if unk_correction else None)
-            with progress_bar(f"scoring with {path.name}", sentences, quiet, unit="sentences") as progress:
-                found = score_candidates(
-                    lm, asked, trees, measure=measure, shared=share_parse, unk_types=types, progress=progress
-                )
-            note(
-                f"{path}: {found.kind}, {sentences:,} sentences; {found.unknown:,} candidates are unknown to it", quiet
-            )
-            if types is not None:
-                note(
-                    f"{path}: UNK stands for {types:,.0f} words{'' if unk_types else ', as far as counts tell'}", quiet
-                )
-            return found
-
-    each = [scores_of(path) for path in model]
+    if tune:
+        check_folds(folds, len(known))
+    for path in model:
+        if not path.is_file():
+            _check_model(path, trees is not None, quiet)
+    found = {path: from_predictions(read_predictions(path), asked) for path in model if path.is_file()}
+    for path in model:
+        if path not in found:
+            with _opened(path, device, kernel) as lm:
+                types = _types_of_unk(lm, unk_correction, unk_types, quiet)
+                found[path] = _scored(lm, path, asked, trees, measure, share_parse, types, quiet)
+    each = [found[path] for path in model]
     tuned = tuned_on(each, known, folds=folds, seed=seed) if tune else None
     chosen = tuned.weights if tuned else given
-    found = mix(each, chosen)
+    mixed = mix(each, chosen)
     with whole_file(output or "-") as out:
-        write_predictions(found.predictions, out, written)
-    if not known:
-        return
-    outcome = Outcome.of(tuned.right if tuned else right(choices(found), known), seed)
-    recipe: dict[str, object] = {"model": "+".join(path.name for path in model), "kind": found.kind}
-    if len(model) > 1:
-        recipe["weights"] = ",".join(f"{weight:.3f}" for weight in chosen)
-    if tuned:
-        recipe["tuned"] = f"{folds} folds, seed {seed}"
-    line = signed(str(outcome), recipe | {"questions": len(asked), "answered": len(known)})
+        write_predictions(mixed.predictions, out, written)
+    if known:
+        outcome = Outcome.of(tuned.right if tuned else right(choices(mixed), known), seed)
+        recipe: dict[str, object] = {"model": "+".join(path.name for path in model), "kind": mixed.kind}
+        if len(model) > 1:
+            recipe["weights"] = ",".join(f"{weight:.3f}" for weight in chosen)
+        if tuned:
+            recipe["tuned"] = f"{folds} folds, seed {seed}"
+        _report(outcome, recipe | {"questions": len(asked), "answered": len(known)}, numbers)
+
+
+def _report(outcome: Outcome, recipe: dict[str, object], numbers: Path | None) -> None:
+    """Say the accuracy, with what it is of; also in a file where that is asked."""
+    from ramify.tasks.signature import signed
+
+    line = signed(str(outcome), recipe)
     note(line)
     if numbers is not None:
         with whole_file(numbers) as out:
-            about = outcome.to_json() | recipe | {"questions": len(asked), "signature": line}
-            out.write(json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+            out.write(json.dumps(outcome.to_json() | recipe | {"signature": line}, indent=2, ensure_ascii=False) + "\n")
 
 
 # --- what is given ---------------------------------------------------------------------------------------------------
@@ -223,7 +212,7 @@ def _read_parses(
     trees = read(source, form, encoding=encoding)
     found = parses_of(questions, trees, shared=shared, on_stranger=lambda tree: strangers.append(tree.sent_id))
     if strangers:
-        note(f"{len(strangers):,} parses belong to none of the questions, such as {strangers[0]!r}", quiet)
+        note(f"parses that belong to none of the questions: {len(strangers):,}, such as {strangers[0]!r}", quiet)
     return found
 
 
@@ -236,23 +225,73 @@ def _read_answers(source: str | None, questions: Sequence[Question], needed: boo
     return found
 
 
+def _check_top(top: int, shortlist: int, model: Sequence[Path]) -> None:
+    if len(model) > 1 or model[0].is_file():
+        raise CallError("--top asks one model, not several and no table")
+    if top > shortlist:
+        raise CallError(f"--top {top} of a --shortlist of {shortlist}: the list must be as long at least")
+
+
+def _check_model(folder: Path, parsed: bool, quiet: bool) -> None:
+    """A tree model needs parses; what others read without them is said."""
+    from ramify.model.folder import read_config
+
+    reads_trees = read_config(folder).kind.reads_trees
+    if reads_trees and not parsed:
+        raise CallError(
+            f"{folder} is a tree model, and needs --parses: a treebank with a parse of every candidate "
+            "(sent_id q17c for candidate c of question 17), made by any parser"
+        )
+    if not parsed:
+        note(f"{folder}: the tokens are the text split at blanks; --parses gives those of a treebank", quiet)
+
+
+# --- what a model says -----------------------------------------------------------------------------------------------
+
+
 @contextmanager
-def _opened(folder: Path, parsed: bool, device: str, kernel: str, quiet: bool) -> Iterator[LM]:
+def _opened(folder: Path, device: str, kernel: str) -> Iterator[LM]:
+    """A model where it is to compute."""
     from ramify.kernels.choice import chosen_kernel
     from ramify.tasks.score import load
     from ramify.training.session import device_for
 
     place = device_for(device)
     with chosen_kernel(kernel, place):
-        lm = load(folder, place)
-        if not parsed and lm.config.kind.reads_trees:
-            raise CallError(
-                f"{folder} is a tree model, and needs --parses: a treebank with a parse of every candidate "
-                "(sent_id q17c for candidate c of question 17), made by any parser"
-            )
-        if not parsed:
-            note(f"{folder}: tokens are the text split at blanks; --parses gives those of a treebank", quiet)
-        yield lm
+        yield load(folder, place)
+
+
+def _types_of_unk(lm: LM, corrected: bool, types: int | None, quiet: bool) -> float | None:
+    """How many words UNK stands for, where its probability is to be shared among them."""
+    from ramify.tasks.complete import types_of_unk
+
+    if types is None and corrected:
+        estimate = types_of_unk(lm.vocabulary)
+        note(f"UNK stands for {estimate:,.0f} words, as far as the vocabulary tells", quiet)
+        return estimate
+    return types
+
+
+def _scored(
+    lm: LM,
+    path: Path,
+    questions: Sequence[Question],
+    parses: Sequence[Parses] | None,
+    measure: Measure,
+    shared: bool,
+    unk_types: float | None,
+    quiet: bool,
+) -> CandidateScores:
+    """The candidates' scores, with a progress bar."""
+    from ramify.tasks.complete import fill_in, score_candidates
+
+    total = sum(len(each) for question in fill_in(questions, parses, shared=shared) for each in question)
+    with progress_bar(f"scoring with {path.name}", total, quiet, unit="sentences") as progress:
+        found = score_candidates(
+            lm, questions, parses, measure=measure, shared=shared, unk_types=unk_types, progress=progress
+        )
+    note(f"{path}: {found.kind}, {total:,} sentences; {found.unknown:,} candidates are unknown to it", quiet)
+    return found
 
 
 def _list_words(

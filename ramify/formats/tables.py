@@ -74,12 +74,11 @@ def table_rows(chunks: Iterable[str], table: Table, name: str) -> Iterator[Row]:
     """The rows of a text, which is refused where it has none."""
     lines = lines_of(chunks)
     rows = _json_rows(lines, name) if table is Table.JSONL else _with_header(_cells(lines, table, name), name)
-    empty = True
+    row = None
     for row in rows:
-        empty = False
         yield row
-    if empty:
-        raise FormatError("the file is empty: it has no row", name)
+    if row is None:
+        raise FormatError("there is no row in the file", name)
 
 
 def lines_of(chunks: Iterable[str]) -> Iterator[str]:
@@ -124,7 +123,9 @@ def _with_header(rows: Iterator[tuple[int, list[str]]], name: str) -> Iterator[R
         raise FormatError(f"the column {min(twice)!r} occurs twice", name, line)
     for line, cells in rows:
         if len(cells) != len(columns):
-            raise FormatError(f"{len(cells)} cells instead of {len(columns)}, as many as the header has", name, line)
+            message = f"{len(cells)} cells instead of {len(columns)}, as many as the header has"
+            hint = ": a text with a comma stands in quotes" if len(cells) > len(columns) else ""
+            raise FormatError(message + hint, name, line)
         yield Row(line, dict(zip(columns, cells, strict=True)))
 
 
@@ -140,8 +141,9 @@ def json_objects(lines: Iterable[str], name: str) -> Iterator[tuple[int, dict[st
             continue
         try:
             found = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise FormatError(f"the line is no JSON: {error}", name, number) from None
+        except (json.JSONDecodeError, RecursionError) as error:
+            why = error.msg if isinstance(error, json.JSONDecodeError) else "too deep"
+            raise FormatError(f"the line is no JSON: {why}", name, number) from None
         if type(found) is not dict:
             raise FormatError("the line is no JSON object, {...}", name, number)
         yield number, found

@@ -107,6 +107,9 @@ def shared_parses(question: Question, parses: Parses) -> list[list[Filled]]:
     if len({len(each) for each in words}) > 1:
         shown = ", ".join(map(repr, question.candidates))
         raise question.refused(f"candidates of unequal numbers of words cannot share a parse: {shown}")
+    if not parses.of_question and not any(parses.of_candidates):
+        names = f"q{question.name}, of the question, and none of its candidates, q{question.name}a and so on"
+        raise question.refused(f"no parse with sent_id {names}")
     if parses.of_question:
         places = [find_blank(tree, question) for tree in parses.of_question]
     else:

@@ -64,10 +64,7 @@ def tune(models: Sequence[CandidateScores], answers: Mapping[str, str], *, folds
     """Weights for a mixture from the questions whose answers are known, with cross-validation."""
     check_alike(models)
     at = [i for i, question in enumerate(models[0].ids) if question in answers]
-    if not 2 <= folds <= len(at):
-        raise CallError(
-            f"{folds} folds of {len(at)} answered questions: there are 2 folds at least, none of them empty"
-        )
+    check_folds(folds, len(at))
     known = [_only(model, at) for model in models]
     fold = np.random.default_rng(seed).permutation(len(at)) % folds
     found = np.zeros(len(at), bool)
@@ -76,6 +73,11 @@ def tune(models: Sequence[CandidateScores], answers: Mapping[str, str], *, folds
         weights = best_weights([_only(model, outside) for model in known], answers)
         found[inside] = right(choices(mix([_only(model, inside) for model in known], weights)), answers)
     return Tuned(best_weights(known, answers), found)
+
+
+def check_folds(folds: int, answered: int) -> None:
+    if not 2 <= folds <= answered:
+        raise CallError(f"{folds} folds of {answered} answered questions: take 2 at least, and at most one for each")
 
 
 def _only(found: CandidateScores, places: Sequence[int] | Array) -> CandidateScores:

@@ -78,7 +78,7 @@ def _prediction(values: dict[str, str], name: str, line: int) -> Prediction:
         texts.pop()
     try:
         margin, *scores = map(float, (values["margin"], *texts))
-        if not all(map(math.isfinite, scores)):
+        if len(scores) < 2 or not all(map(math.isfinite, scores)):
             raise ValueError
     except ValueError:
         raise FormatError(f"question {question}: its scores are missing, or no numbers", name, line) from None

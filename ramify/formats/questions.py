@@ -193,7 +193,8 @@ def _groups(lines: list[tuple[int, list[str]]], name: str) -> Iterator[list[tupl
 
 
 def _differing(id: str, texts: Sequence[list[str]], name: str, line: int) -> Question:
-    """The question behind its filled sentences: they share their first words and their last ones."""
+    """The question behind its filled sentences: they share their first words and their last ones, as long as each has a
+    word left for the blank."""
     shortest = min(map(len, texts))
     first = 0
     while first < shortest and len({words[first] for words in texts}) == 1:
@@ -201,6 +202,8 @@ def _differing(id: str, texts: Sequence[list[str]], name: str, line: int) -> Que
     last = 0
     while last < shortest - first and len({words[-1 - last] for words in texts}) == 1:
         last += 1
+    if first + last == shortest:
+        first, last = (first, last - 1) if last else (first - 1, last)
     candidates = tuple(" ".join(words[first : len(words) - last]) for words in texts)
     before, after = texts[0][:first], texts[0][len(texts[0]) - last :]
     question = Question(id, " ".join([*before, ""]), " ".join(["", *after]), candidates, None, name, line)

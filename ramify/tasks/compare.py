@@ -132,7 +132,7 @@ def compare_scores(a: str | Path, b: str | Path, *, known_words: bool = False, s
             message = f"word {word_a.id} is {word_a.form!r}, but in {names[1]}:{row_b.line} word {word_b.id} of "
             raise FormatError(f"{message}{word_b.sent_id or 'the sentence'} is {word_b.form!r}", *place)
         if word_a.unknown != word_b.unknown and not known_words:
-            who = names[word_b.unknown]
+            who = names[word_a.unknown]
             message = f"{word_a.form!r} is known to the model of {who} alone: to the other it is UNK, the class of all "
             raise FormatError(
                 f"{message}unknown words, which is more probable; leave such words out: --known-words", *place

@@ -21,7 +21,7 @@ from ramify.formats import read_sentences
 from ramify.tasks.evaluate import evaluate
 from ramify.tasks.score import LM
 
-COLUMNS = ["sent_id", "id", "form", "head", "edge", "logprob", "surprisal", "is_unk", "logprob_end"]
+COLUMNS = ["sent_id", "id", "form", "head", "edge", "logprob", "surprisal", "is_unk", "logprob_end", "kind"]
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def expected_rows(lm: LM, treebank: Path) -> list[list[str]]:
         for word in found.words:
             end = f"{found.end:.6f}" if found.end is not None and word.id == len(found.tree) else ""
             numbers = [f"{word.logprob:.6f}", f"{word.surprisal:.6f}", str(int(word.is_unk)), end]
-            rows.append([word.sent_id, str(word.id), word.form, str(word.head), word.edge, *numbers])
+            rows.append([word.sent_id, str(word.id), word.form, str(word.head), word.edge, *numbers, lm.kind])
     return rows
 
 

@@ -1,15 +1,17 @@
-"""Tables: TSV, CSV and JSON lines."""
+"""Tables: TSV, CSV and JSON lines, written and read."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ramify.formats.tables import Table, row_writer, table_format
+from ramify.errors import FormatError
+from ramify.formats.tables import Table, read_table, row_writer, table_format, table_rows
 
 ROWS: list[list[Any]] = [
     ["a", 1, 0.5, True, None],
@@ -80,3 +82,44 @@ def test_json_lines_keep_types() -> None:
 )
 def test_the_suffix_names_the_table(name: str, table: Table | None) -> None:
     assert table_format(name) is table
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", Table)
+def test_what_is_written_is_read(table: Table, tmp_path: Path) -> None:
+    path = tmp_path / f"t.{table}"
+    path.write_text(written(table), encoding="utf-8", newline="")
+    rows = list(read_table(path))
+    assert [row.line for row in rows] == ([1, 2, 3] if table is Table.JSONL else [2, 3, 4])
+    assert [row.values["form"] for row in rows] == [row[0] for row in ROWS]
+    assert [row.values["is_unk"] for row in rows] == ["1", "0", ""]
+    assert [row.values["end"] for row in rows] == ["", "", "é"]
+    assert [float(row.values["logprob"]) for row in rows] == pytest.approx([0.5, 0.0, 12345.678901], abs=1e-6)
+
+
+def test_no_suffix_means_csv_and_chunks_do_not_matter() -> None:
+    text = 'a,b\r\n1,"x\r\ny"\r\n\r\n2,z'
+    whole = list(table_rows([text], Table.CSV, "t"))
+    assert [(row.line, row.values) for row in whole] == [(2, {"a": "1", "b": "x\r\ny"}), (5, {"a": "2", "b": "z"})]
+    assert list(table_rows(list(text), Table.CSV, "t")) == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "table", "said"),
+    [
+        ("", Table.TSV, "t: there is no row in the file"),
+        ("a\tb\n", Table.TSV, "t: there is no row in the file"),
+        ("a\tb\n1\t2\t3\n", Table.TSV, "t:2: 3 cells instead of 2"),
+        ("a,b\n1\n", Table.CSV, "t:2: 1 cells instead of 2"),
+        ("a,a\n1,2\n", Table.CSV, "t:1: the column 'a' occurs twice"),
+        ("a,b\n1,2\r3\n", Table.CSV, "t:2: the row that starts here is no CSV"),
+        ('{"a": 1}\n3\n', Table.JSONL, "t:2: the line is no JSON object"),
+        ('{"a": 1}\n\n{\n', Table.JSONL, "t:3: the line is no JSON"),
+    ],
+)
+def test_tables_that_are_refused(text: str, table: Table, said: str) -> None:
+    with pytest.raises(FormatError) as refused:
+        list(table_rows([text], table, "t"))
+    assert str(refused.value).startswith(said)

@@ -172,7 +172,7 @@ def test_to_pandas(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", types.SimpleNamespace(DataFrame=FakeFrame))
     lm, trees = small_lm(kind), some_trees(3)
     frame = lm.scores(trees).to_pandas()
-    columns = ("sent_id", "id", "form", "head", "edge", "logprob", "surprisal", "is_unk", "logprob_end")
+    columns = ("sent_id", "id", "form", "head", "edge", "logprob", "surprisal", "is_unk", "logprob_end", "kind")
     assert frame.columns == columns
     assert [row[2] for row in frame.rows] == [form for tree in trees for form in tree.forms]
     ends = [[None] * (len(tree) - 1) + [lm.score(tree).end] for tree in trees]

@@ -32,7 +32,7 @@ from ramify.formats.questions import Question, read_questions
 from ramify.formats.tables import Table, row_writer
 
 if TYPE_CHECKING:
-    from ramify.tasks.complete import CandidateScores, Outcome
+    from ramify.tasks.complete import CandidateScores, Outcome, Sentences
     from ramify.tasks.score import LM
 
 
@@ -136,11 +136,14 @@ def complete(
             _list_words(lm, asked, trees, top, shortlist, output, written, quiet)
         return
 
-    from ramify.tasks.complete import Outcome, choices, fill_in, from_predictions, right
+    from ramify.tasks.complete import Outcome, choices, fill_in, from_predictions, right, score_candidates
     from ramify.tasks.mixture import check_folds, mix
     from ramify.tasks.mixture import tune as tuned_on
 
-    fill_in(asked, trees, shared=share_parse)  # what is wrong with a parse is said before models are opened
+    sentences = fill_in(asked, trees, shared=share_parse)  # what is wrong is said before models are opened
+    total = sum(len(each) for question in sentences for each in question)
+    if trees is not None and share_parse:
+        _count_left_out(sentences, trees, quiet)
     known = _read_answers(answers, asked, tune or numbers is not None, encoding)
     if tune:
         check_folds(folds, len(known))
@@ -152,7 +155,12 @@ def complete(
         if path not in found:
             with _opened(path, device, kernel) as lm:
                 types = _types_of_unk(lm, unk_correction, unk_types, quiet)
-                found[path] = _scored(lm, path, asked, trees, measure, share_parse, types, quiet)
+                with progress_bar(f"scoring with {path.name}", total, quiet, unit="sentences") as progress:
+                    found[path] = score_candidates(
+                        lm, asked, trees, measure=measure, shared=share_parse, unk_types=types, progress=progress
+                    )
+            unknown = f"{found[path].unknown:,} candidates are unknown to it"
+            note(f"{path}: {found[path].kind}, {total:,} sentences; {unknown}", quiet)
     each = [found[path] for path in model]
     tuned = tuned_on(each, known, folds=folds, seed=seed) if tune else None
     chosen = tuned.weights if tuned else given
@@ -166,7 +174,8 @@ def complete(
             recipe["weights"] = ",".join(f"{weight:.3f}" for weight in chosen)
         if tuned:
             recipe["tuned"] = f"{folds} folds, seed {seed}"
-        _report(outcome, recipe | {"questions": len(asked), "answered": len(known)}, numbers)
+        counts = {"questions": len(asked), "answered": len(known)}
+        _report(outcome, recipe | counts | {"interval": f"95% bootstrap, seed {seed}"}, numbers)
 
 
 def _report(outcome: Outcome, recipe: dict[str, object], numbers: Path | None) -> None:
@@ -246,6 +255,13 @@ def _check_model(folder: Path, parsed: bool, quiet: bool) -> None:
         note(f"{folder}: the tokens are the text split at blanks; --parses gives those of a treebank", quiet)
 
 
+def _count_left_out(sentences: Sentences, parses: Sequence[Parses], quiet: bool) -> None:
+    """Parses that a question has and cannot share."""
+    given = sum(len(each.of_question) or sum(map(len, each.of_candidates)) for each in parses)
+    if left_out := given - sum(len(question[0]) for question in sentences):
+        note(f"parses left out, as their blank has not as many words as the candidates: {left_out:,}", quiet)
+
+
 # --- what a model says -----------------------------------------------------------------------------------------------
 
 
@@ -270,28 +286,6 @@ def _types_of_unk(lm: LM, corrected: bool, types: int | None, quiet: bool) -> fl
         note(f"UNK stands for {estimate:,.0f} words, as far as the vocabulary tells", quiet)
         return estimate
     return types
-
-
-def _scored(
-    lm: LM,
-    path: Path,
-    questions: Sequence[Question],
-    parses: Sequence[Parses] | None,
-    measure: Measure,
-    shared: bool,
-    unk_types: float | None,
-    quiet: bool,
-) -> CandidateScores:
-    """The candidates' scores, with a progress bar."""
-    from ramify.tasks.complete import fill_in, score_candidates
-
-    total = sum(len(each) for question in fill_in(questions, parses, shared=shared) for each in question)
-    with progress_bar(f"scoring with {path.name}", total, quiet, unit="sentences") as progress:
-        found = score_candidates(
-            lm, questions, parses, measure=measure, shared=shared, unk_types=unk_types, progress=progress
-        )
-    note(f"{path}: {found.kind}, {total:,} sentences; {found.unknown:,} candidates are unknown to it", quiet)
-    return found
 
 
 def _list_words(

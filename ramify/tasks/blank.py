@@ -145,6 +145,8 @@ def place_of_blank(question: Question, parses: Parses | None) -> tuple[Tree, int
         return tree, first
     if not parses.of_question:
         raise question.refused(f"no parse with sent_id q{question.name}, of the question with any word in its blank")
+    if len(parses.of_question) > 1:
+        raise question.refused(f"{len(parses.of_question)} parses with sent_id q{question.name}, where one is needed")
     filled = find_blank(parses.of_question[0], question)
     if filled.first != filled.last or not is_whole(filled, question):
         tree, first, last = filled

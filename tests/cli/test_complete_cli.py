@@ -87,7 +87,8 @@ def test_accuracy(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         [chosen[question] == answer for question, answer in (("1", "a"), ("3", "b"), ("5", "a"), ("7", "c"))]
     )
     assert said.startswith(f"accuracy {share:.2%} [")
-    assert f" | model:lstm | kind:P(S) sum | questions:8 | answered:4 | ramify:{ramify.__version__}\n" in said
+    recipe = "model:lstm | kind:P(S) sum | questions:8 | answered:4 | interval:95% bootstrap, seed 1"
+    assert f" | {recipe} | ramify:{ramify.__version__}\n" in said
     about = json.loads((here / "n.json").read_text())
     assert about["accuracy"] == share
     assert about["signature"] == said.strip()
@@ -224,3 +225,16 @@ def test_parses_of_no_question_are_counted(here: Path, capsys: pytest.CaptureFix
     (here / "q.csv").write_text(as_csv(QUESTIONS[:7]), encoding="utf-8")
     assert run(["complete", "q.csv", "-m", "ld", "--parses", "p.conllu", "-o", "out.csv"]) == 0
     assert "parses that belong to none of the questions: 3, such as 'q8a'" in capsys.readouterr().err
+
+
+def test_parses_that_cannot_be_shared_are_counted(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "q.csv").write_text("id,question,a),b)\n1,a _____ hat,red,king's\n")
+    parses = [
+        ramify.Tree(("a", "red", "hat"), (3, 3, 0), sent_id="q1a"),
+        ramify.Tree(("a", "king", "'s", "hat"), (2, 4, 2, 0), sent_id="q1b"),
+    ]
+    (here / "p.conllu").write_text(as_conllu(parses))
+    assert run(["complete", "q.csv", "-m", "ld", "--parses", "p.conllu", "--share-parse", "-o", "out.csv"]) == 0
+    said = capsys.readouterr().err
+    assert "parses left out, as their blank has not as many words as the candidates: 1\n" in said
+    assert "ld: P(S|T) sum shared, 2 sentences; " in said

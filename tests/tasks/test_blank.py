@@ -184,5 +184,7 @@ def test_the_place_of_a_blank() -> None:
     assert place_of_blank(asked, Parses([], [parsed])) == (parsed, 2)
     with pytest.raises(FormatError, match=r"q\.csv:8: question 7: no parse with sent_id q7, of the question"):
         place_of_blank(asked, Parses([]))
+    with pytest.raises(FormatError, match=r"q\.csv:8: question 7: 2 parses with sent_id q7, where one is needed"):
+        place_of_blank(asked, Parses([], [parsed, parsed]))
     with pytest.raises(FormatError, match=r"p\.conllu:3 .*: the blank of question 7 is not one word: 'have seen'"):
         place_of_blank(asked, Parses([], [tree("I have seen it .")]))

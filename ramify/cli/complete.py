@@ -32,7 +32,7 @@ from ramify.formats.questions import Question, read_questions
 from ramify.formats.tables import Table, row_writer
 
 if TYPE_CHECKING:
-    from ramify.tasks.complete import CandidateScores, Outcome, Sentences
+    from ramify.tasks.complete import Outcome, Sentences
     from ramify.tasks.score import LM
 
 

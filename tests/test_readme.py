@@ -61,12 +61,38 @@ PAGES = {
     "docs/models.md": "P(S|T) 8",
     "docs/training.md": "",
     "docs/scoring.md": "(3, 8)",
+    "docs/completion.md": "P(S|T) sum shared ('a', 'b', 'c')",
 }
 
 
+@pytest.fixture(scope="module")
+def completed(walked):
+    """The same folder with the worked example of docs/completion.md: its files, and its commands run."""
+    text = (ROOT / "docs" / "completion.md").read_text(encoding="utf-8")
+    questions, answers = re.findall(r"^```csv\n(.*?)^```", text, re.M | re.S)
+    (parses,) = re.findall(r"^```conllu\n(.*?)^```", text, re.M | re.S)
+    for name, content in (("questions.csv", questions), ("answers.csv", answers), ("questions.conllu", parses)):
+        (walked / name).write_text(content, encoding="utf-8")
+    commands = re.findall(r"^\$ (.*)", text, re.M)
+    assert [command.split()[1] for command in commands].count("complete") == 4
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(walked)
+        for command in commands:
+            if not command.startswith("ramify train") or "--model" in command:  # the walk has trained the first one
+                run_as_it_stands(command)
+    return walked
+
+
+def test_the_tables_of_the_worked_example(completed):
+    for name in ("tree", "lstm", "mixed"):
+        rows = (completed / f"{name}.csv").read_text().splitlines()
+        assert rows[0] == "id,choice,margin,kind,score_a,score_b,score_c"
+        assert len(rows) == 3
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_python_examples_run(page, walked, capsys, monkeypatch):
-    monkeypatch.chdir(walked)
+def test_python_examples_run(page, completed, capsys, monkeypatch):
+    monkeypatch.chdir(completed)
     examples = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
     assert examples
     names = {}

@@ -107,6 +107,18 @@ def test_shared_parses_are_marginalised() -> None:
             assert scores[i] == pytest.approx(np.logaddexp.reduce(sums) - math.log(3), rel=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["tree", "ldtree"])
+def test_in_a_shared_tree_what_is_touched_decides(kind: str) -> None:
+    """All else has the same probability for each candidate."""
+    lm = small_lm(kind)
+    questions, parses = some_questions()
+    shared = [Parses([[], [], []], each.of_candidates[1]) for each in parses]
+    whole, part = (score_candidates(lm, questions, shared, measure=m, shared=True).scores for m in ("sum", "touched"))
+    for a, b in zip(whole, part, strict=True):
+        np.testing.assert_allclose(a - b, (a - b)[0], rtol=1e-4)
+    assert any(abs((a - b)[0]) > 1 for a, b in zip(whole, part, strict=True))
+
+
 def test_sequences_without_parses() -> None:
     lm = small_lm("lstm")
     questions, parses = some_questions(4)
@@ -218,10 +230,18 @@ def test_from_predictions() -> None:
 
 def test_types_of_unk_where_they_are_known() -> None:
     """Words that occur once each: as many types as tokens. In real text the estimate is near for other limits too."""
-    for limits, error in (({"min_count": 1}, 0.0), ({"min_count": 3}, 0.1), ({"max_vocabulary": 2000}, 0.3)):
-        corpus = encode(["ewt:dev"], Encoding(**limits))
-        left_out = corpus.about["types"] - (len(corpus.vocabulary) - 2)
-        assert types_of_unk(corpus.vocabulary) == pytest.approx(left_out, rel=error + 1e-9)
+    all_words = encode(["ewt:train"], Encoding(min_count=0)).vocabulary
+    counts = dict(zip(all_words.words[2:], all_words.counts[2:].tolist(), strict=True))
+    for limits, error in (
+        ({"min_count": 1}, 1e-9),
+        ({"min_count": 2}, 0.01),
+        ({"min_count": 5}, 0.01),
+        ({"min_count": 10}, 0.01),
+        ({"min_count": 1, "max_size": 5000}, 0.1),
+    ):
+        vocabulary = Vocabulary.from_counts(counts, 1, **limits)
+        left_out = len(counts) - (len(vocabulary) - 2)
+        assert types_of_unk(vocabulary) == pytest.approx(left_out, rel=error)
 
 
 def test_types_of_unk_at_the_edges() -> None:

@@ -44,6 +44,8 @@ def compare(
     from ramify.tasks.compare import compare_choices, compare_scores
     from ramify.tasks.signature import signed
 
+    if "-" in (str(a), str(b)):
+        raise CallError("compare looks into its tables twice: they are files, not standard input")
     predictions = _are_predictions(a)
     if predictions != _are_predictions(b):
         raise CallError(f"of {a} and {b} one is a table of predictions, and the other is not")

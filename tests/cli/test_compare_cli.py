@@ -69,6 +69,7 @@ def test_scores(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["tree.tsv", "ldtree.tsv", "--answers", "answers.csv"], 2, "and scores without any"),
         (["a.csv", "tree.tsv"], 2, "of a.csv and tree.tsv one is a table of predictions, and the other is not"),
         (["a.csv", "no.csv"], 2, "no such file: no.csv"),
+        (["a.csv", "-"], 2, "they are files, not standard input"),
         (["tree.tsv", "lstm.tsv"], 1, "P(S|T) here and P(S) in lstm.tsv:2 are different kinds of number"),
         (["a.csv", "a.csv", "--answers", "none.csv"], 1, "none.csv:2: there is no question '9'"),
     ],

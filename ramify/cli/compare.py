@@ -65,7 +65,7 @@ def compare(
         recipe = names | {"kind": scores.kind, "sents": scores.sentences, "words": scores.words, "test": "permutation"}
         if known_words:
             recipe["unk"] = "left out"
-    line = signed(f"p {p:.4g}", recipe | {"interval": "95% bootstrap", "seed": seed})
+    line = signed(f"p {p:.4g}", recipe | {"bootstrap": "95%", "seed": seed})
     if as_json:
         print_json(about | {"signature": line})
     else:

@@ -175,10 +175,10 @@ def complete(
         if tuned:
             recipe["tuned"] = f"{folds} folds, seed {seed}"
         counts = {"questions": len(asked), "answered": len(known)}
-        _report(outcome, recipe | counts | {"interval": f"95% bootstrap, seed {seed}"}, numbers)
+        _report(outcome, recipe | counts | {"bootstrap": f"95%, seed {seed}"}, chosen, numbers)
 
 
-def _report(outcome: Outcome, recipe: dict[str, object], numbers: Path | None) -> None:
+def _report(outcome: Outcome, recipe: dict[str, object], weights: Sequence[float], numbers: Path | None) -> None:
     """Say the accuracy, with what it is of; also in a file where that is asked."""
     from ramify.tasks.signature import signed
 
@@ -186,7 +186,8 @@ def _report(outcome: Outcome, recipe: dict[str, object], numbers: Path | None) -
     note(line)
     if numbers is not None:
         with whole_file(numbers) as out:
-            out.write(json.dumps(outcome.to_json() | recipe | {"signature": line}, indent=2, ensure_ascii=False) + "\n")
+            about = recipe | outcome.to_json() | {"weights": list(weights), "signature": line}
+            out.write(json.dumps(about, indent=2, ensure_ascii=False) + "\n")
 
 
 # --- what is given ---------------------------------------------------------------------------------------------------

@@ -87,12 +87,14 @@ def test_accuracy(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
         [chosen[question] == answer for question, answer in (("1", "a"), ("3", "b"), ("5", "a"), ("7", "c"))]
     )
     assert said.startswith(f"accuracy {share:.2%} [")
-    recipe = "model:lstm | kind:P(S) sum | questions:8 | answered:4 | interval:95% bootstrap, seed 1"
+    recipe = "model:lstm | kind:P(S) sum | questions:8 | answered:4 | bootstrap:95%, seed 1"
     assert f" | {recipe} | ramify:{ramify.__version__}\n" in said
     about = json.loads((here / "n.json").read_text())
     assert about["accuracy"] == share
     assert about["signature"] == said.strip()
     assert (about["answered"], about["questions"], about["right"]) == (4, 8, share * 4)
+    low, high = about["interval"]
+    assert said.startswith(f"accuracy {share:.2%} [{low:.2%}, {high:.2%}]")
 
 
 def test_answers_beside_the_questions(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +133,8 @@ def test_tuned_weights(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().err
     about = json.loads((here / "n.json").read_text())
     assert " | tuned:4 folds, seed 1 | " in said
-    assert sum(map(float, about["weights"].split(","))) == pytest.approx(1.0, abs=0.002)
+    assert sum(about["weights"]) == pytest.approx(1.0)
+    assert f" | weights:{about['weights'][0]:.3f},{about['weights'][1]:.3f} | " in said
     assert run([*call, "--folds", "4", "-q", "-o", "again.csv"]) == 0
     assert capsys.readouterr().err == said
     assert (here / "again.csv").read_text() == (here / "out.csv").read_text()

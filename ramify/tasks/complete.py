@@ -215,12 +215,10 @@ def types_of_unk(vocabulary: Vocabulary) -> float:
     occurs k times, from which the number follows; where unknown words occur once each, it is exact.
     """
     tokens = int(vocabulary.counts[UNK])
-    most = vocabulary.min_count
-    if len(vocabulary) > 2:
-        rarest = int(vocabulary.counts[-1])
-        most = rarest if rarest > most + 1 else most  # the vocabulary's size was limited, and cut more off
-    if not tokens or not most:
-        return 1.0
+    most, rarest = vocabulary.min_count, int(vocabulary.counts[-1])
+    if len(vocabulary) > 2 and rarest > most + 1:  # the vocabulary's size was limited, and cut more off
+        most = rarest
+    most = max(most, 1)
     types = most / (most + 1)  # sums over k from 1 to most, of 1 / k(k + 1)
     occurrences = sum(1 / (k + 1) for k in range(1, most + 1))  # and of k / k(k + 1)
     return max(1.0, tokens * types / occurrences)

@@ -248,5 +248,6 @@ def test_types_of_unk_at_the_edges() -> None:
     counts = {"a": 9, "b": 9, "c": 4, "d": 4, "e": 1}
     assert types_of_unk(Vocabulary.from_counts(counts, 3)) == 1.0  # all words are known
     assert types_of_unk(Vocabulary.from_counts(counts, 3, min_count=9)) == pytest.approx(27 * 0.9 / 1.9289682, rel=1e-6)
+    assert types_of_unk(Vocabulary.from_counts({**counts, "f": 1, "g": 1}, 3, max_size=7)) == pytest.approx(2.0)
     cut = Vocabulary.from_counts(counts, 3, max_size=6)  # e is left out; the rarest word that is known occurs 4 times
     assert types_of_unk(cut) == 1.0

@@ -18,6 +18,8 @@ from torch.nn import functional
 from ramify.corpus.structure import Array
 from ramify.kernels.products import as_they_are
 
+torch.sparse.check_sparse_tensor_invariants.disable()  # as is the default, of which it would warn
+
 
 def score_words(h: Tensor, weight: Tensor, words: Tensor) -> Tensor:
     """The scores [N, K] of the words [N, K] of each row of h [N, D]; weight is [V, D]."""

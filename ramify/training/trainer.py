@@ -367,6 +367,5 @@ def _optimiser(recipe: Recipe, parameters: list[torch.nn.Parameter]) -> torch.op
     if recipe.optimiser is Optimiser.SGD:
         return torch.optim.SGD(parameters, lr, fused=on_gpu)  # on the CPU it may meet sparse gradients
     if recipe.optimiser is Optimiser.ADAGRAD:
-        torch.sparse.check_sparse_tensor_invariants.disable()  # as is the default, of which it would warn
         return torch.optim.Adagrad(parameters, recipe.lr)
     return torch.optim.AdamW(parameters, lr, weight_decay=recipe.weight_decay, fused=True, capturable=on_gpu)

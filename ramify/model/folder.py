@@ -148,7 +148,7 @@ def read_vocabulary(folder: Path) -> Vocabulary:
 def on_device(model: LanguageModel, device: str) -> LanguageModel:
     """The model there; of several GPUs that one becomes the current one, on which kernels are launched."""
     if torch.device(device).type == "cuda":
-        torch.cuda.set_device(device)
+        torch.cuda.set_device(torch.device(device).index or 0)
     return model.to(device)
 
 

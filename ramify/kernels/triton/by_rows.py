@@ -33,6 +33,7 @@ class Places:
 
     words: Tensor  # [P] int32, sorted
     places: Tensor  # [P] int64: where each stood
+    read: Tensor  # [P] the words as they stand; their memory must not be used again before they are sorted
 
 
 @cache
@@ -60,7 +61,7 @@ def wait_for(x: Tensor) -> None:
 
 def sorted_places(words: Tensor) -> Places:
     """Of words [P] or [N, M]."""
-    return Places(*torch.sort(words.flatten(), stable=True))
+    return Places(*torch.sort(words.flatten(), stable=True), words)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,10 @@
 """Train models on the novels of the MSR sentence completion challenge and let them answer its questions.
 
-`python -m experiments.msr.run STORE --material FOLDER --work FOLDER NAME...` trains the recipes recipes/NAME.toml, one
-after the other, and writes what is kept: predictions/, scores/, curves/ and a row of results.json for each. A run that
-was stopped goes on where it stood. The material is questions.csv, questions.conllu and answers.csv, the answers of the
-odd ids; those of the even ids are not known here. `--table` prints results.json.
+`python -m experiments.msr.run STORE NAME... --material FOLDER --work FOLDER` trains recipes/NAME.toml, or a row of the
+paper's Table 1 (paper-ldtree-400), one after the other, and writes what is kept: predictions/, scores/, curves/ and a
+row of results.json for each. A run that was stopped goes on where it stood. The material is questions.csv,
+questions.conllu and answers.csv, the answers of the odd ids; those of the even ids are not known here. `--table` prints
+results.json.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ def main() -> None:
     parser.add_argument("--material", type=Path, help="questions.csv, questions.conllu(.xz), answers.csv")
     parser.add_argument("--work", type=Path, help="where the models go")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many; the same command goes on")
+    parser.add_argument("--epochs", type=int, help="fewer than the recipe has")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--threads", type=int, default=6, help="that build batches")
     parser.add_argument("--table", action="store_true", help="print results.json")
@@ -50,7 +52,8 @@ def main() -> None:
     until = time.monotonic() + 60 * asked.minutes
     material = None if asked.table else Material.read(asked.material)
     for name in asked.names if material is not None else ():
-        run(name, asked.store, material, asked.work / name, asked.device, asked.threads, until)
+        recipe = recipe_of(name, asked.epochs)
+        run(name, recipe, asked.store, material, asked.work / name, asked.device, asked.threads, until)
     print(table())
 
 
@@ -61,13 +64,14 @@ class Material:
     questions: list[Question]
     parses: list[Parses]
     answers: dict[str, str]
+    source: Path  # of the parses
 
     @classmethod
     def read(cls, folder: Path) -> Material:
         questions = read_questions(folder / "questions.csv")
         parses = next(path for path in (folder / "questions.conllu", folder / "questions.conllu.xz") if path.is_file())
         answers = read_answers(folder / "answers.csv", {question.id: question.letters for question in questions})
-        return cls(questions, parses_of(questions, read(parses)), answers)
+        return cls(questions, parses_of(questions, read(parses)), answers, parses)
 
     def scores(self, lm: LM, shared: bool) -> CandidateScores:
         """Under the parse of each candidate, or all of them under all."""
@@ -77,9 +81,21 @@ class Material:
         return Outcome.of(right(choices(found), self.answers))
 
 
-def run(name: str, store: Path, material: Material, folder: Path, device: str, threads: int, until: float) -> None:
+def recipe_of(name: str, epochs: int | None) -> Recipe:
+    """recipes/NAME.toml, or paper-MODEL-D: a row of the paper's Table 1, at its settings."""
+    changes = {} if epochs is None else {"epochs": epochs}
+    paper, _, rest = name.partition("-")
+    if paper != "paper":
+        return load_recipe(HERE / "recipes" / f"{name}.toml", **changes)
+    model, _, hidden = rest.partition("-")
+    sizes = {"hidden": int(hidden), "embedding": int(hidden) // 2}
+    return load_recipe("paper-msr", model=model, precision="bf16", **sizes, **changes)
+
+
+def run(
+    name: str, recipe: Recipe, store: Path, material: Material, folder: Path, device: str, threads: int, until: float
+) -> None:
     """Train a recipe to its end, or until the time is up; then keep what it answers."""
-    recipe = load_recipe(HERE / "recipes" / f"{name}.toml")
     plan = Plan([str(store)], device=device, threads=threads)
     corpora, validation = prepare(plan, recipe)
     curve = folder.parent / f"{name}.curve.jsonl"
@@ -133,10 +149,15 @@ def _answer(name: str, recipe: Recipe, material: Material, folder: Path, store: 
                 "minutes": round(lines[-1]["seconds"] / 60, 2),
                 "memory_gib": lines[-1]["memory_gib"],
                 "validation_ppl": round(best["valid_ppl"], 2),
-                "command": shlex.join(["python", "-m", "experiments.msr.run", store.name, name]),
+                "command": shlex.join(["python", "-m", "experiments.msr.run", "STORE", name, *_asked(name, recipe)]),
                 "about": [*about("torch", "triton", "numpy"), gpu()] if torch.cuda.is_available() else about("torch"),
             },
         )
+
+
+def _asked(name: str, recipe: Recipe) -> list[str]:
+    """What the command has beside the name."""
+    return [] if recipe == recipe_of(name, None) else ["--epochs", str(recipe.epochs)]
 
 
 def _made(name: str) -> Path:

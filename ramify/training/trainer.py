@@ -144,6 +144,7 @@ class Trainer:
                 self._end_epoch()
         finally:
             self.recorder = None  # its memory, on a GPU, is wanted by the next run
+            self.model.kept = None  # from here on, gradients are autograd's again
         self._write_card()
         if self.group.writes:
             (self.folder / CHECKPOINT).unlink(missing_ok=True)

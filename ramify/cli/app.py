@@ -7,7 +7,22 @@ from typing import Annotated
 import typer
 
 from ramify import __version__
-from ramify.cli import bench, compare, complete, convert, demo, draw, encode, evaluate, info, score, stats, train
+from ramify.cli import (
+    bench,
+    compare,
+    complete,
+    convert,
+    demo,
+    draw,
+    encode,
+    eval_parse,
+    evaluate,
+    info,
+    rerank,
+    score,
+    stats,
+    train,
+)
 
 app = typer.Typer(
     name="ramify",
@@ -46,6 +61,8 @@ for verb in (
     score.score,
     complete.complete,
     compare.compare,
+    eval_parse.eval_parse,
+    rerank.rerank,
     info.info,
 ):
     app.command()(verb)

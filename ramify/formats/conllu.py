@@ -7,7 +7,7 @@ beside the `Tree` of its words. Edits touch the named field alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -57,16 +57,21 @@ class Sentence:
 
     def with_comment(self, key: str, value: str) -> Sentence:
         """The same sentence with the comment `# key = value`, in its old place or after the other comments."""
-        comment = f"# {key} = {value}"
+        return self.with_comments({key: value})
+
+    def with_comments(self, values: Mapping[str, str]) -> Sentence:
+        """The same with several comments."""
         top, lines = self._parts()
-        where = next(i for i, line in enumerate(lines) if not line.startswith("#"))
-        end = "\r" if lines[where].endswith("\r") else ""
-        for i, line in enumerate(lines[:where]):
-            if re.match(rf"#[ \t]*{re.escape(key)}[ \t]*=", line):
-                lines[i] = comment + end
-                break
-        else:
-            lines.insert(where, comment + end)
+        for key, value in values.items():
+            comment = f"# {key} = {value}"
+            where = next(i for i, line in enumerate(lines) if not line.startswith("#"))
+            end = "\r" if lines[where].endswith("\r") else ""
+            for i, line in enumerate(lines[:where]):
+                if re.match(rf"#[ \t]*{re.escape(key)}[ \t]*=", line):
+                    lines[i] = comment + end
+                    break
+            else:
+                lines.insert(where, comment + end)
         return self._edited(top, lines)
 
     def with_column(self, column: int, values: Sequence[str]) -> Sentence:

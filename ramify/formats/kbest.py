@@ -35,6 +35,16 @@ class KBest(NamedTuple):
         return None if None in texts else tuple(float(text or 0) for text in texts)
 
 
+def ranked_name(name: str, rank: int) -> str:
+    """The sent_id of a candidate."""
+    return f"{name}/k_{rank}"
+
+
+def is_ranked(sentence: Sentence) -> bool:
+    """Does its sent_id say that a sentence is a candidate?"""
+    return _RANKED.match(sentence.tree.sent_id) is not None
+
+
 def group(sentences: Iterable[Sentence]) -> Iterator[KBest]:
     """The k-best lists in a stream of sentences; one without a slash id is a list of its own."""
     together: list[Sentence] = []

@@ -6,7 +6,7 @@ A candidate is scored by the whole sentence that it makes, normalised over the v
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,13 +20,12 @@ from ramify.formats.predictions import Measure, Prediction
 from ramify.formats.questions import Question, letter
 from ramify.model.config import Kind
 from ramify.tasks.blank import Filled, from_text, own_parses, shared_parses
+from ramify.tasks.once import key_of, score_once_each
 from ramify.tasks.paired import bootstrap
 from ramify.tasks.score import LM, SentenceScore
 from ramify.tasks.touched import touched
-from ramify.trees import Tree
 
 Sentences = list[list[list[Filled]]]  # by question, candidate and parse
-Key = tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -153,12 +152,13 @@ def score_candidates(
         raise CallError("a tree model needs a parse of every candidate")
     measure = Measure(measure)
     sentences = fill_in(questions, parses, shared=shared)
-    scored = _once_each(lm, (filled.tree for question in sentences for each in question for filled in each), progress)
+    trees = (filled.tree for question in sentences for each in question for filled in each)
+    scored = score_once_each(lm, trees, progress)
     scores, unknown = [], 0
     for question in sentences:
         values = []
         for each in question:
-            found = [(filled, scored[_key(lm, filled.tree)]) for filled in each]
+            found = [(filled, scored[key_of(lm, filled.tree)]) for filled in each]
             parts = [_counted(filled, score, lm.config.kind, measure, unk_types) for filled, score in found]
             total = _log_mean_exp([part for part, _ in parts])
             values.append(total / float(np.mean([n for _, n in parts])) if measure is Measure.MEAN else total)
@@ -166,27 +166,6 @@ def score_candidates(
         scores.append(np.array(values))
     kind = f"{lm.kind} {measure}" + (" shared" if shared else "") + (" unk-corrected" if unk_types is not None else "")
     return CandidateScores(tuple(question.id for question in questions), tuple(scores), kind, unknown)
-
-
-def _once_each(lm: LM, trees: Iterable[Tree], progress: Callable[[int], object]) -> dict[Key, SentenceScore]:
-    """The scores of trees by what the model sees of them. What looks the same is scored once: then it has the same
-    score to the last bit, wherever in a batch it would stand, and a tie is a tie."""
-    unique: dict[Key, Tree] = {}
-    for tree in trees:
-        if unique.setdefault(_key(lm, tree), tree) is not tree:
-            progress(1)
-    scored = {}
-    for key, found in zip(unique, lm.scores(unique.values()), strict=True):
-        scored[key] = found
-        progress(1)
-    return scored
-
-
-def _key(lm: LM, tree: Tree) -> Key:
-    words = tuple(lm.vocabulary.ids(tree.forms))
-    if not lm.config.kind.reads_trees:
-        return words, (), ()
-    return words, tree.heads, tree.deprels if lm.config.label_aware else ()
 
 
 def _counted(

@@ -61,6 +61,19 @@ def bootstrap(values: Array, sizes: Array | None = None, *, seed: int = 1, level
     return low, high
 
 
+def resampled_sums(table: Array, *, seed: int = 1) -> Array:
+    """The sums of a table's columns over rows that are drawn with replacement, in each round as many as there are
+    [rounds, columns]. Sums of one round are of the same rows, so they can be compared with each other."""
+    n = len(table)
+    random = np.random.default_rng(seed)
+    found = []
+    for rounds in _rounds(n):
+        drawn = random.integers(n, size=(rounds, n)) + n * np.arange(rounds)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=rounds * n).reshape(rounds, n)
+        found.append(times.astype(np.float64) @ table)
+    return np.concatenate(found)
+
+
 def permutation_p(differences: Array, *, seed: int = 1) -> float:
     """How often the sum of differences is as far from 0 as it is when each of them may as well have the other sign."""
     differences = np.asarray(differences, np.float64)

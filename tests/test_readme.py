@@ -62,6 +62,7 @@ PAGES = {
     "docs/training.md": "",
     "docs/scoring.md": "(3, 8)",
     "docs/completion.md": "P(S|T) sum shared ('a', 'b', 'c')",
+    "docs/reranking.md": "mix=1.0) 100.00 [100.00, 100.00]",
 }
 
 
@@ -90,8 +91,29 @@ def test_the_tables_of_the_worked_example(completed):
         assert len(rows) == 3
 
 
+@pytest.fixture(scope="module")
+def reranked(walked):
+    """The same folder with the worked example of docs/reranking.md."""
+    text = (ROOT / "docs" / "reranking.md").read_text(encoding="utf-8")
+    kbest, gold = re.findall(r"^```conllu\n(.*?)^```", text, re.M | re.S)
+    for name, content in (("kbest.conllu", kbest), ("gold.conllu", gold)):
+        (walked / name).write_text(content, encoding="utf-8")
+    commands = [command for command in re.findall(r"^\$ (.*)", text, re.M) if not command.startswith("ramify train")]
+    assert [command.split()[1] for command in commands].count("rerank") == 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(walked)
+        for command in commands:
+            run_as_it_stands(command)
+    return walked
+
+
+def test_the_trees_of_the_worked_example(reranked):
+    for name, count in (("best", 2), ("tuned", 2), ("reordered", 5)):
+        assert (reranked / f"{name}.conllu").read_text().count("# rerank_score = ") == count
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_python_examples_run(page, completed, capsys, monkeypatch):
+def test_python_examples_run(page, completed, reranked, capsys, monkeypatch):
     monkeypatch.chdir(completed)
     examples = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
     assert examples

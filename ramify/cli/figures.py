@@ -13,11 +13,10 @@ NAMES = {"uas": "UAS", "las": "LAS", "clas": "CLAS", "paper_uas": "UAS, paper", 
 
 def table_of(systems: Mapping[str, Mapping[str, Figure]]) -> list[str]:
     """Figures in percent, with their intervals."""
-    width = max(map(len, systems))
-    lines = [f"{'':<{width}}" + "".join(f"  {name:<20}" for name in NAMES.values())]
-    for system, figures in systems.items():
-        lines.append(f"{system:<{width}}" + "".join(f"  {figures[key]!s:<20}" for key in NAMES))
-    return [line.rstrip() for line in lines]
+    rows = [["", *NAMES.values()]]
+    rows += [[system, *(str(figures[key]) for key in NAMES)] for system, figures in systems.items()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def gain_of(differences: Mapping[str, Difference]) -> list[str]:

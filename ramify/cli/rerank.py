@@ -22,7 +22,7 @@ from ramify.cli.common import (
 )
 from ramify.cli.figures import gain_of, table_of
 from ramify.errors import CallError
-from ramify.formats import group, output_format, read, read_sentences, write
+from ramify.formats import Format, group, output_format, read, read_sentences, write
 from ramify.formats.files import STDIN, display_name, place_of, total_bytes, whole_file
 
 if TYPE_CHECKING:
@@ -100,8 +100,9 @@ def rerank(
     if gold == kbest == STDIN:
         raise CallError("standard input is one file: the lists and --gold are two")
     rule = Rule(K if k is None else k, 1.0 if mix is None else mix)
-    if output is not None:
-        output_format(output)
+    form = output_format(output or STDIN)
+    if whole and form is not Format.CONLLU:
+        raise CallError(f"--all writes lists as CoNLL-U: {output} has no place for their names and scores")
     for target in (output, numbers):
         if target is not None and str(target) != STDIN:
             place_of(target)
@@ -120,6 +121,8 @@ def rerank(
         rule = tuned_rule(scored, counts, k=k, mix=mix)
         note(f"tuned: -k {rule.k} --mix {rule.mix:g}")
     found = by_rule(scored, rule)
+    if form is not Format.CONLLU:
+        note(f"{output}: the trees alone, as this format has no comments for the scores", quiet)
     write((sentence for each in found for sentence in (each.sentences if whole else [each.best])), output or STDIN)
     if gold is not None and counts is not None:
         recipe = {

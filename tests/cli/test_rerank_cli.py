@@ -62,6 +62,13 @@ def test_both_forms_give_the_same_trees(here: Path) -> None:
     assert [each.tree.sent_id for each in other] == [f"s{number}" for number in range(1, 13)]
 
 
+def test_other_formats(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rerank", "lists.conllu", "-m", "ld", "-o", "best.conll"]) == 0
+    assert "best.conll: the trees alone" in capsys.readouterr().err
+    expected = [each.best.tree.heads for each in rerank(LISTS, ramify.load("ld"))]
+    assert [tree.heads for tree in ramify.read("best.conll")] == expected
+
+
 def test_a_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call = ["rerank", "lists.conllu", "-m", "ld", "-k", "3", "--mix", "0.4", "-o", "best.conllu"]
     assert run([*call, "--gold", "gold.conllu", "--json", "n.json", "-q"]) == 0
@@ -110,6 +117,7 @@ def test_tuning(given: list[str], here: Path, capsys: pytest.CaptureFixture[str]
         (["-m", "ld", "--mix", "1.5"], "Invalid value for '--mix'"),
         (["-m", "ld", "--mix", "nan"], "Invalid value for '--mix'"),
         (["-m", "ld", "-o", "x.pdf"], "no format has the suffix '.pdf'"),
+        (["-m", "ld", "-o", "x.conll", "--all"], "--all writes lists as CoNLL-U"),
         (["-m", "ld", "-o", "nowhere/x.conllu"], "no such folder: nowhere"),
         (["-m", "ld", "--gold", "no.conllu"], "no such file: no.conllu"),
         (["-m", "ld", "--input-format", "mst"], "lists.conllu has no scores beside it"),

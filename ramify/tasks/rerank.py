@@ -17,6 +17,7 @@ from ramify.formats.kbest import SCORE, KBest, is_ranked, ranked_name
 from ramify.tasks.once import key_of, score_once_each
 from ramify.tasks.rerank_rule import Rule, tune
 from ramify.tasks.score import LM
+from ramify.trees import Tree
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,15 @@ def score_lists(
     lists: Sequence[KBest],
     models: Iterable[LM],
     progress: Callable[[int], object] = lambda candidates: None,
+    *,
+    seen: Callable[[Tree], Tree] = lambda tree: tree,
 ) -> list[Scored]:
     """The scores of all candidates, in one stream for each model; `progress` hears of candidates that are done.
 
-    Of several models counts the mean of their log-probabilities, so they may have different vocabularies.
+    Of several models counts the mean of their log-probabilities, so they may have different vocabularies. `seen` makes
+    of a candidate what the models were trained on, where that is no plain tree: one with other words, or more.
     """
+    trees = [[seen(candidate.tree) for candidate in kbest.candidates] for kbest in lists]
     base = [base_logprobs(kbest) for kbest in lists]
     sums = [np.zeros(len(kbest.candidates)) for kbest in lists]
     number = 0
@@ -98,9 +103,9 @@ def score_lists(
             kind = lm.config.kind
             raise CallError(f"a model of the kind {kind} reads no trees: to it all candidates are the same")
         number += 1
-        scores = score_once_each(lm, (each.tree for kbest in lists for each in kbest.candidates), progress)
-        for kbest, total in zip(lists, sums, strict=True):
-            total += [scores[key_of(lm, each.tree)].logprob for each in kbest.candidates]
+        scores = score_once_each(lm, (tree for each in trees for tree in each), progress)
+        for each, total in zip(trees, sums, strict=True):
+            total += [scores[key_of(lm, tree)].logprob for tree in each]
     if not number:
         raise CallError("reranking needs a model")
     for kbest, total in zip(lists, sums, strict=True):

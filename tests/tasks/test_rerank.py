@@ -72,6 +72,16 @@ def test_several_models() -> None:
     assert found == [brute_force(kbest, models, 5, 0.4) for kbest in LISTS]
 
 
+def test_what_a_model_sees_may_be_another_tree() -> None:
+    def grown(tree: Tree) -> Tree:
+        return Tree((*tree.forms, "end"), (*tree.heads, len(tree)))
+
+    lm = small_lm()
+    for each in score_lists(LISTS, [lm], seen=grown):
+        alone = [lm.score(grown(candidate.tree)).logprob for candidate in each.kbest.candidates]
+        np.testing.assert_allclose(each.tree, alone, rtol=1e-5)
+
+
 def test_progress_hears_of_all_candidates() -> None:
     heard: list[int] = []
     score_lists(LISTS, [small_lm(), small_lm("tree")], heard.append)

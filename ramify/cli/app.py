@@ -7,7 +7,23 @@ from typing import Annotated
 import typer
 
 from ramify import __version__
-from ramify.cli import bench, compare, complete, convert, demo, draw, encode, evaluate, info, score, stats, train
+from ramify.cli import (
+    bench,
+    compare,
+    complete,
+    convert,
+    demo,
+    draw,
+    encode,
+    evaluate,
+    info,
+    parse,
+    score,
+    stats,
+    train,
+    train_parser,
+)
+from ramify.parsing.recipe import ParserRecipe
 
 app = typer.Typer(
     name="ramify",
@@ -46,6 +62,8 @@ for verb in (
     score.score,
     complete.complete,
     compare.compare,
+    train.with_recipe_options(train_parser.train_parser, ParserRecipe),
+    parse.parse,
     info.info,
 ):
     app.command()(verb)

@@ -44,6 +44,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.dropout, self.word_dropout = config.dropout, config.word_dropout
         self.words = nn.Embedding(len(lexicon.words), config.words, PAD)
+        nn.init.normal_(self.words.weight[UNK:], std=0.1)  # next to nothing, until a word is known well
         self.spelling = Spelling(len(lexicon.characters), config.characters, config.filters)
         width = config.words + config.filters + config.vectors
         n_vectors = len(lexicon.pretrained) if config.vectors else 0

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ramify.errors import CallError
+from ramify.errors import CallError, FormatError
 from ramify.formats.conllu import Sentence
 from ramify.formats.kbest import KBest
 from ramify.parsing.decode import decode
@@ -20,6 +20,7 @@ from ramify.trees import Tree
 
 WINDOW = 2000  # sentences that are sorted into batches together
 SQUARES = 50_000  # B * T * T of a batch: what its scores of siblings need
+MOST_WORDS = 400  # of a sentence; those scores grow with the cube of its length
 
 
 class Annotation(NamedTuple):
@@ -50,7 +51,10 @@ class Parser:
             raise CallError(f"the number of trees is at least 1, not {k}")
         walk = enumerate(sentences, 1)
         while window := [named(each, number, k) for number, each in islice(walk, WINDOW)]:
-            examples = examples_of([sentence.tree for sentence, _ in window], self.lexicon)
+            trees = [sentence.tree for sentence, _ in window]
+            for error in filter(None, map(too_long, trees)):
+                raise error
+            examples = examples_of(trees, self.lexicon)
             for (sentence, name), found in zip(window, self.annotate(examples, k, threads), strict=True):
                 yield KBest(name, filled(sentence, name, found, k))
 
@@ -74,3 +78,11 @@ class Parser:
                     for parse in candidates
                 ]
         return found
+
+
+def too_long(tree: Tree) -> FormatError | None:
+    """Why a sentence is refused, if it is."""
+    if len(tree) <= MOST_WORDS:
+        return None
+    message = f"a sentence of {len(tree):,} words: at most {MOST_WORDS} can be parsed, split it"
+    return FormatError(message, tree.source, tree.line, tree.sent_id)

@@ -46,7 +46,7 @@ class Arcs(nn.Module):
         scores = self.heads(states) @ self.weight @ _with_one(self.dependents(states)).transpose(1, 2)
         place = torch.arange(states.shape[1], device=states.device)
         impossible = (place[:, None] == place) | (place[:, None] >= lengths[:, None, None])
-        masked: Tensor = scores.float().masked_fill(impossible, NEVER)
+        masked: Tensor = scores.masked_fill(impossible, NEVER)
         return masked
 
     def loss(self, states: Tensor, lengths: Tensor, heads: Tensor) -> Tensor:
@@ -81,8 +81,8 @@ class Siblings(nn.Module):
     def _log_probabilities(self, query: Tensor, states: Tensor, end: Tensor, at: Tensor, possible: Tensor) -> Tensor:
         """Of all candidates [B, Q, T] to queries [B, Q, R]; the end stands at the place of the head, `at`."""
         query = functional.leaky_relu(query, 0.1)
-        scores = (query @ self.next(states).transpose(1, 2)).float()
-        ends = (query * end).sum(-1, keepdim=True).float()
+        scores = query @ self.next(states).transpose(1, 2)
+        ends = (query * end).sum(-1, keepdim=True)
         scores = torch.where(at, ends, scores)
         return scores.masked_fill(~(possible | at), NEVER).log_softmax(-1)
 
@@ -136,7 +136,8 @@ class Labels(nn.Module):
     def __init__(self, width: int, size: int, n_labels: int, dropout: float) -> None:
         super().__init__()
         self.heads, self.dependents = Role(width, size, dropout), Role(width, size, dropout)
-        self.weight = nn.Parameter(torch.zeros(size + 1, n_labels, size + 1))
+        self.weight = nn.Parameter(torch.empty(size + 1, n_labels, size + 1))
+        nn.init.normal_(self.weight, std=1 / size)
 
     def _of_dependents(self, states: Tensor) -> Tensor:
         """[B, T, L, size + 1]"""

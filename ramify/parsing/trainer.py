@@ -45,6 +45,7 @@ class ParserState:
     position: int = 0  # batches of it that are done
     loss: float = 0.0  # summed over them
     words: int = 0
+    lr: float = 0.0  # of the last step
     seconds: float = 0.0  # of training, over the whole run
     best_epoch: int = -1
     best_las: float = -math.inf
@@ -110,9 +111,8 @@ class ParserTrainer:
         before = state.seconds
         self.model.train()
         for sentences in batches[state.position :]:
-            progress = (state.epoch + state.position / len(batches)) / recipe.epochs
-            for group in self.optimiser.param_groups:
-                group["lr"] = recipe.lr * (1 - progress)
+            state.lr = recipe.lr * (1 - (state.epoch + state.position / len(batches)) / recipe.epochs)
+            self.optimiser.param_groups[0]["lr"] = state.lr
             words = int(data.training.lengths[sentences].sum())
             values = self.step(sentences)
             state.position += 1
@@ -173,7 +173,7 @@ class ParserTrainer:
         found = self.validate()
         record: dict[str, Any] = {
             "epoch": state.epoch + 1,
-            "lr": self.optimiser.param_groups[0]["lr"],
+            "lr": state.lr,
             "train_loss": state.loss / max(1, state.words),
             "valid_uas": found.uas,
             "valid_las": found.las,

@@ -58,6 +58,6 @@ class Vectors:
                 words.setdefault(parts[0], vector)
         if not words:
             raise FormatError(
-                "no vectors are here: each line is a word and its numbers, with spaces between", str(path)
+                "there are no vectors: each line is a word and its numbers, with spaces between", str(path)
             )
         return cls(tuple(words), np.stack(list(words.values())).astype(np.float16))

@@ -69,12 +69,13 @@ def small_trainer(
     watcher: Watcher | None = None,
     resume: bool = False,
     trees: list[Tree] | None = None,
+    device: str = "cpu",
     **choices: Any,
 ) -> ParserTrainer:
     trees = trees or some_projective(12)
     recipe = ParserRecipe(**(SIZES | {"batch_words": 60, "epochs": 3} | choices))
     treebanks = Treebanks(trees, trees, 0, ["trained on some trees"])
-    return start(ParserPlan([]), recipe, treebanks, folder, resume, watcher=watcher)
+    return start(ParserPlan([], device=device), recipe, treebanks, folder, resume, watcher=watcher)
 
 
 def broken_run(folder: Path, every: int, **choices: Any) -> ParserTrainer:

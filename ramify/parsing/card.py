@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from ramify import __version__
+from ramify.errors import ModelError
 from ramify.formats.files import whole_file
 from ramify.model.folder import CARD, LOG
 from ramify.parsing.model import ParserModel
 from ramify.parsing.recipe import ParserRecipe
 
+_LOGGED = ("lr", "train_loss", "valid_uas", "valid_las", "valid_upos")
 _ORDERS = {1: "first-order", 2: "second-order (head, dependent, adjacent sibling)"}
 
 
@@ -24,7 +26,7 @@ def write_card(folder: Path, model: ParserModel, recipe: ParserRecipe, data: lis
         "## Data",
         "\n".join(f"- {line}" for line in data),
         "## Figures",
-        _figures(folder / LOG),
+        _figures(read_log(folder)),
         "## Recipe",
         f"```toml\n{recipe.to_toml()}```",
         "## Use",
@@ -34,12 +36,31 @@ def write_card(folder: Path, model: ParserModel, recipe: ParserRecipe, data: lis
         out.write("\n\n".join(parts) + "\n")
 
 
-def _figures(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
-    records: list[dict[str, Any]] = [json.loads(line) for line in lines]
-    if not records:
+def read_log(folder: Path) -> list[dict[str, Any]]:
+    """What was logged at the end of each epoch; the last line of a run that was killed may not be whole."""
+    path = folder / LOG
+    found: list[dict[str, Any]] = []
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    for number, line in enumerate(lines, 1):
+        try:
+            record = json.loads(line)
+            found.append({key: float(record[key]) for key in _LOGGED} | {"epoch": int(record["epoch"])})
+        except (ValueError, KeyError, TypeError):
+            if number < len(lines):
+                message = "this is no record of an epoch; remove the line, or train again"
+                raise ModelError(f"{path}:{number}: {message}") from None
+    return found
+
+
+def best_of(records: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The record of the epoch whose parameters were kept."""
+    return max(records, key=lambda record: float(record["valid_las"]), default=None)
+
+
+def _figures(records: list[dict[str, Any]]) -> str:
+    best = best_of(records)
+    if best is None:
         return "None yet: the first epoch is not over."
-    best = max(records, key=lambda record: float(record["valid_las"]))
     rows = [
         f"| {each['epoch']} | {each['train_loss']:.4f} | {each['valid_uas']:.2f} | {each['valid_las']:.2f} "
         f"| {each['valid_upos']:.2f} |"

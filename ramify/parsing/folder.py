@@ -58,6 +58,14 @@ def read_config(folder: Path) -> ParserConfig:
         raise ModelError(f"{path} cannot be read: {error!r}") from None
 
 
+def is_parser(folder: Path) -> bool:
+    """Does a folder's config say that it is a parser, sound or not?"""
+    try:
+        return bool(json.loads((folder / CONFIG).read_text(encoding="utf-8"))["format"] == FORMAT)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
 def load_weights(model: ParserModel, path: Path) -> None:
     """Put the parameters of a file into a parser; each must be there, in its size."""
     tensors, _ = load_tensors(path)

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -102,8 +103,7 @@ class ParserTrainer:
 
     def _train_epoch(self) -> None:
         state, recipe, data = self.state, self.recipe, self.data
-        chosen = torch.arange(len(data.training)).numpy()
-        batches = shuffled(data.training, chosen, recipe.batch_words, recipe.seed, state.epoch)
+        batches = shuffled(data.training, np.arange(len(data.training)), recipe.batch_words, recipe.seed, state.epoch)
         if state.position > len(batches):
             raise ModelError(f"{self.folder / CHECKPOINT} stands behind the end of an epoch: train again with --force")
         self.watcher.epoch(state.epoch, len(batches), state.position)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import signal
 import sys
 from pathlib import Path
@@ -144,6 +145,15 @@ def test_train_and_parse(
         "vocabulary.json",
     ]
     assert run(["parse", treebank, "-p", str(folder), "-q"]) == 0
+    capsys.readouterr()
+    assert run(["info", str(folder)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("parser-12, ")
+    assert "2 pretrained vectors" in shown
+    assert [line.split()[0] for line in shown.splitlines()[-2:]] == ["1", "2"]
+    assert run(["info", str(folder), "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert (about["finished"], len(about["log"]), about["parser"]["hidden"]) == (True, 2, 12)
     assert run(training) == 2
     assert "is already there; --force replaces it" in capsys.readouterr().err
     assert run([*training, "--resume"]) == 2
@@ -166,6 +176,8 @@ def test_stopped_and_resumed(
         assert run(training) == 130
     assert "stopped in epoch 1 after batch 3 of " in capsys.readouterr().err
     assert (tmp_path / "trained" / CHECKPOINT).is_file()
+    assert run(["info", str(tmp_path / "trained")]) == 0
+    assert "training is not finished; --resume goes on" in capsys.readouterr().out
     assert run([*training, "--resume", "--lr", "0.1"]) == 1
     assert "belongs to another recipe" in capsys.readouterr().err
     assert run([*training, "--resume", "-q"]) == 0

@@ -6,17 +6,20 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from small_parsers import broken_run, small_parser, small_trainer, some_projective
+from small_parsers import batch_of, broken_run, small_parser, small_trainer, some_projective
 
 from ramify.errors import CallError, FormatError, ModelError, TrainingError
 from ramify.model.folder import save_tensors
 from ramify.parsing import load
 from ramify.parsing.folder import read_config
 from ramify.parsing.recipe import ParserRecipe, load_parser_recipe
+from ramify.parsing.scorers import NEVER
 from ramify.parsing.session import ParserPlan, read_treebanks
 from ramify.parsing.vectors import Vectors
+from ramify.training.recipe import Precision
 from ramify.training.trainer import CHECKPOINT
 
 
@@ -190,3 +193,24 @@ def test_vectors_that_are_none(text: str, said: str, tmp_path: Path) -> None:
 def test_where_the_config_lies(tmp_path: Path) -> None:
     trainer = small_trainer(tmp_path / "p")
     assert read_config(tmp_path / "p") == trainer.model.config
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+def test_on_a_gpu_as_on_the_cpu(tmp_path: Path) -> None:
+    """The same readings, and a training that learns and is resumed."""
+    parser = small_parser()
+    trees = sorted(some_projective(), key=len, reverse=True)
+    batch = batch_of(parser, trees)
+    ours = parser.model.read(batch)
+    loss = parser.model.loss(batch).item()
+    parser.model.to("cuda")
+    for one, other in zip(ours, parser.model.read(batch), strict=True):
+        can_be = one.scores > NEVER / 10
+        np.testing.assert_allclose(one.scores[can_be], other.scores[can_be], atol=1e-2)
+    assert parser.model.loss(batch).item() == pytest.approx(loss, rel=1e-2)
+    for precision in Precision:
+        trainer = broken_run(tmp_path / precision, 3, device="cuda", precision=precision, epochs=12, lr=0.01)
+        losses = [record["train_loss"] for record in log_of(tmp_path / precision)]
+        assert losses[-1] < losses[0] / 2
+        assert trainer.model.device.type == "cuda"

@@ -101,7 +101,8 @@ class Siblings(nn.Module):
     def forward(self, states: Tensor, lengths: Tensor) -> Tensor:
         """Scores [B, T, T, T] (head, dependent, nearer sibling) as the decoder of `sibling.py` reads them.
 
-        That a side has no dependents costs nothing there: so it is taken off what the closest dependent is worth.
+        That a side has no dependents costs nothing there: so it is taken off what the closest dependent is worth. What
+        it would cost on all sides is added where every tree passes once, at ROOT's dependent.
         """
         b, t = states.shape[:2]
         heads, lasts = self._sides(states)
@@ -120,8 +121,10 @@ class Siblings(nn.Module):
         at = place == whose[:, None]
         query = (heads + self.none_yet).view(b, 2 * t, -1)
         first = self._log_probabilities(query, states, self.end[both], at, possible)
-        first = (first - first[:, torch.arange(2 * t, device=states.device), whose, None]).view(b, t, 2, t)
+        none = first[:, torch.arange(2 * t, device=states.device), whose]  # [B, 2T] that a side has no dependent
+        first = (first - none[..., None]).view(b, t, 2, t)
         scores[:, place, :, place] = torch.where(side.bool(), first[:, :, 1], first[:, :, 0]).transpose(0, 1)
+        scores[:, 0, 1:, 0] += none.masked_fill(whose >= lengths[:, None], 0.0).sum(1, keepdim=True)
         return scores
 
 

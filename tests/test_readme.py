@@ -156,6 +156,20 @@ def test_the_figures_of_ewt_are_those_of_the_runs():
             assert (raw["ppl"], raw["signature"]) == (each["test_ppl"], each["signature"])
 
 
+def test_the_figures_of_the_parser_are_those_of_its_log():
+    folder = ROOT / "experiments" / "parser"
+    log = [json.loads(line) for line in (folder / "raw" / "small" / "log.jsonl").read_text("utf-8").splitlines()]
+    names = ("valid_uas", "valid_las", "valid_upos")
+    rows = {
+        f"| {each['epoch']} | {each['train_loss']:.4f} | {' | '.join(f'{each[name]:.2f}' for name in names)} |"
+        for each in log
+    }
+    for page, least in ((folder / "README.md", 8), (ROOT / "docs" / "parsing.md", 5)):
+        shown = set(re.findall(r"^\| \d \| \d\.\d{4} \|.*$", page.read_text(encoding="utf-8"), re.M))
+        assert len(shown) == least
+        assert shown <= rows
+
+
 def test_links_lead_somewhere():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):

@@ -56,7 +56,7 @@ class ParserRecipe(Choices):
     labels: int = says(100, "The size in which heads and dependents meet for their relation.")
     order: int = says(2, "1 scores arcs, 2 adjacent siblings too.")
     sibling_weight: float = says(1.0, "What siblings count beside arcs.")
-    epochs: int = says(20, "Epochs.")
+    epochs: int = says(15, "Epochs.")
     batch_words: int = says(500, "Words in a batch.")
     lr: float = says(2e-3, "The learning rate of AdamW at the start; it falls to nothing at the last epoch.")
     weight_decay: float = says(0.01, "Decay of the weights.")

@@ -12,6 +12,7 @@ for file, command in (
     ("reading", ["bench.reading"]),
     ("encoding", ["bench.encoding"]),
     ("batching", ["bench.batching"]),
+    ("decoding", ["bench.decoding"]),
     ("train-cpu", ["ramify", "bench", "train", "--device", "cpu"]),
 ):
     run = subprocess.run([sys.executable, "-m", *command], stdout=subprocess.PIPE, text=True, check=True)

@@ -6,15 +6,18 @@ import shlex
 from pathlib import Path
 
 import pytest
+from small_parsers import OPTIONS
 from typer.main import get_command
 
 from experiments.ewt.run import tables
 from ramify.cli import run
 from ramify.cli.app import app
+from ramify.formats import group, read_sentences
 
 ROOT = Path(__file__).parent.parent
 EWT = ROOT / "experiments" / "ewt"
 SMALL = ["--hidden", "8", "--embedding", "8", "--projection", "8", "--epochs", "1"]
+SMALL_PARSER = [*OPTIONS, "--epochs", "1", "--max-length", "15", "--batch-words", "2000"]
 
 
 def run_as_it_stands(command: str) -> None:
@@ -23,6 +26,8 @@ def run_as_it_stands(command: str) -> None:
     assert name == "ramify"
     if arguments[0] == "train":
         arguments = [*(each.replace("ewt:train", "ewt:dev") for each in arguments), *SMALL]
+    if arguments[0] == "train-parser":
+        arguments = [*(each.replace("ewt:train", "ewt:dev") for each in arguments), *SMALL_PARSER]
     assert run(arguments) == 0, command
 
 
@@ -63,6 +68,7 @@ PAGES = {
     "docs/scoring.md": "(3, 8)",
     "docs/completion.md": "P(S|T) sum shared ('a', 'b', 'c')",
     "docs/reranking.md": "mix=1.0) 100.00 [100.00, 100.00]",
+    "docs/parsing.md": "'root'",
 }
 
 
@@ -107,13 +113,36 @@ def reranked(walked):
     return walked
 
 
+@pytest.fixture(scope="module")
+def parsed(walked):
+    """The same folder with the worked example of docs/parsing.md."""
+    text = (ROOT / "docs" / "parsing.md").read_text(encoding="utf-8")
+    (notes,) = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
+    (walked / "notes.txt").write_text(notes, encoding="utf-8")
+    (walked / "vectors.txt").write_text("the 1 2\nman 3 4\n", encoding="utf-8")
+    commands = re.findall(r"^\$ (.*)", text, re.M)
+    assert [command.split()[1] for command in commands].count("parse") == 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(walked)
+        for command in commands:
+            run_as_it_stands(command)
+    return walked
+
+
 def test_the_trees_of_the_worked_example(reranked):
     for name, count in (("best", 2), ("tuned", 2), ("reordered", 5)):
         assert (reranked / f"{name}.conllu").read_text().count("# rerank_score = ") == count
 
 
+def test_the_files_of_the_parser_s_example(parsed):
+    assert len(list(read_sentences(parsed / "notes.conllu"))) == 2
+    lists = list(group(read_sentences(parsed / "notes.kbest.conllu")))
+    assert [len(each.candidates) for each in lists] == [3, 3]
+    assert [each.scores for each in group(read_sentences(parsed / "notes.conll"))] == [each.scores for each in lists]
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_python_examples_run(page, completed, reranked, capsys, monkeypatch):
+def test_python_examples_run(page, completed, reranked, parsed, capsys, monkeypatch):
     monkeypatch.chdir(completed)
     examples = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
     assert examples
@@ -147,6 +176,20 @@ def test_the_figures_of_ewt_are_those_of_the_runs():
             folder = EWT / "raw" / kind / f"seed-{each['seed']}"
             raw = json.loads((folder / "evaluate.json").read_text(encoding="utf-8"))
             assert (raw["ppl"], raw["signature"]) == (each["test_ppl"], each["signature"])
+
+
+def test_the_figures_of_the_parser_are_those_of_its_log():
+    folder = ROOT / "experiments" / "parser"
+    log = [json.loads(line) for line in (folder / "raw" / "small" / "log.jsonl").read_text("utf-8").splitlines()]
+    names = ("valid_uas", "valid_las", "valid_upos")
+    rows = {
+        f"| {each['epoch']} | {each['train_loss']:.4f} | {' | '.join(f'{each[name]:.2f}' for name in names)} |"
+        for each in log
+    }
+    for page, least in ((folder / "README.md", 8), (ROOT / "docs" / "parsing.md", 5)):
+        shown = set(re.findall(r"^\| \d \| \d\.\d{4} \|.*$", page.read_text(encoding="utf-8"), re.M))
+        assert len(shown) == least
+        assert shown <= rows
 
 
 def test_links_lead_somewhere():

@@ -18,11 +18,14 @@ from ramify.cli import (
     eval_parse,
     evaluate,
     info,
+    parse,
     rerank,
     score,
     stats,
     train,
+    train_parser,
 )
+from ramify.parsing.recipe import ParserRecipe
 
 app = typer.Typer(
     name="ramify",
@@ -61,6 +64,8 @@ for verb in (
     score.score,
     complete.complete,
     compare.compare,
+    train.with_recipe_options(train_parser.train_parser, ParserRecipe),
+    parse.parse,
     eval_parse.eval_parse,
     rerank.rerank,
     info.info,

@@ -1,7 +1,8 @@
-"""ramify info: what a store or a model says of itself, after a check."""
+"""ramify info: what a store, a model or a parser says of itself, after a check."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,14 +13,17 @@ from ramify.cli.common import Json, print_json
 
 def info(
     folder: Annotated[
-        Path, typer.Argument(help="A corpus store, or a model.", metavar="STORE|MODEL", show_default=False)
+        Path,
+        typer.Argument(help="A corpus store, a model or a parser.", metavar="STORE|MODEL|PARSER", show_default=False),
     ],
     as_json: Json = False,
 ) -> None:
-    """Check a store and say where it comes from; or show a model and how its training went."""
+    """Check a store and say where it comes from; or show a model or a parser and how its training went."""
     from ramify.model.folder import CONFIG
+    from ramify.parsing.folder import is_parser
 
-    about, lines = model(folder) if (folder / CONFIG).is_file() else store(folder)
+    show = parser if is_parser(folder) else model if (folder / CONFIG).is_file() else store
+    about, lines = show(folder)
     if as_json:
         print_json(about)
     else:
@@ -97,4 +101,45 @@ def model(folder: Path) -> tuple[dict[str, Any], list[str]]:
             mark = " *" if record is best else ""
             row = f"{record['epoch']:>5}{record['lr']:>10.2g}{record['train_loss']:>12.4f}{record['valid_ppl']:>12.2f}"
             lines.append(row + mark)
+    return about, lines
+
+
+def parser(folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """A parser, as JSON and in lines; one whose first epoch is not over has no parameters yet."""
+    from ramify.model.folder import VOCABULARY
+    from ramify.parsing.card import best_of, read_log
+    from ramify.parsing.folder import read_config
+    from ramify.parsing.lexicon import Lexicon
+    from ramify.parsing.model import ParserModel
+    from ramify.training.card import read_data
+    from ramify.training.session import is_finished
+    from ramify.training.trainer import CHECKPOINT
+
+    config, lexicon = read_config(folder), Lexicon.load(folder / VOCABULARY)
+    log = read_log(folder)
+    best = best_of(log)
+    about: dict[str, Any] = {
+        "parser": asdict(config),
+        "parameters": ParserModel(config, lexicon).n_parameters,
+        "vocabulary": len(lexicon.words),
+        "pretrained": len(lexicon.pretrained) - 2,
+        "data": read_data(folder),
+        "finished": is_finished(folder),
+        "best": best,
+        "log": log,
+    }
+    lines = [
+        f"parser-{config.hidden}, {about['parameters']:,} parameters; order {config.order}, layers {config.layers}",
+        f"vocabulary of {about['vocabulary']:,} words, {about['pretrained']:,} pretrained vectors; "
+        f"{len(lexicon.labels)} relations, {len(lexicon.tags)} tags",
+        *about["data"],
+    ]
+    if not about["finished"]:
+        lines.append("training is not finished" + ("; --resume goes on" if (folder / CHECKPOINT).is_file() else ""))
+    if best is not None:
+        lines += ["", f"{'epoch':>5}{'train loss':>12}{'valid UAS':>11}{'LAS':>8}{'UPOS':>8}"]
+        for each in log:
+            mark = " *" if each is best else ""
+            figures = f"{each['valid_uas']:>11.2f}{each['valid_las']:>8.2f}{each['valid_upos']:>8.2f}"
+            lines.append(f"{each['epoch']:>5}{each['train_loss']:>12.4f}{figures}{mark}")
     return about, lines

@@ -20,6 +20,8 @@ from ramify.errors import CallError
 
 if TYPE_CHECKING:
     from ramify.corpus import Corpus
+    from ramify.parsing.recipe import ParserRecipe
+    from ramify.training.choices import Choices
     from ramify.training.recipe import Recipe
     from ramify.training.session import Plan
 
@@ -129,7 +131,7 @@ def _train_one(
 ) -> float:
     from ramify.training.session import start
 
-    with _watching(recipe, quiet) as watcher:
+    with watching(recipe, quiet) as watcher:
         trainer = start(plan, recipe, corpora, validation, folder, resume, force, peers, watcher)
         note(f"{recipe.model}-{recipe.hidden}, {trainer.model.n_parameters:,} parameters, seed {recipe.seed}", quiet)
         state = trainer.run()
@@ -164,8 +166,19 @@ def _weights(text: str | None, n: int) -> list[float] | None:
         raise CallError(f"--weights are {n} numbers with commas between them, not {text!r}") from None
 
 
+def _line(record: dict[str, Any]) -> str:
+    """What is said of an epoch."""
+    rolled = ", rolled back" if record.get("rolled_back") else ""
+    return (
+        f"epoch {record['epoch']:>3}  train loss {record['train_loss']:.3f}  valid ppl {record['valid_ppl']:.2f}"
+        f"  lr {record['lr']:.2g}  {record['words_per_second']:,.0f} words/s{rolled}"
+    )
+
+
 @contextmanager
-def _watching(recipe: Recipe, quiet: bool) -> Iterator[Any]:
+def watching(
+    recipe: Recipe | ParserRecipe, quiet: bool, line: Callable[[dict[str, Any]], str] = _line
+) -> Iterator[Any]:
     """Show progress; turn Ctrl-C and SIGTERM into a checkpoint, and then into the exit code that shells expect."""
     from ramify.training.trainer import Interrupted
 
@@ -180,7 +193,7 @@ def _watching(recipe: Recipe, quiet: bool) -> Iterator[Any]:
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        with display(recipe, quiet) as watcher:
+        with display(recipe, quiet, line) as watcher:
             watcher.stop = lambda: bool(asked)
             yield watcher
     except Interrupted as stopped:
@@ -192,17 +205,12 @@ def _watching(recipe: Recipe, quiet: bool) -> Iterator[Any]:
 
 
 @contextmanager
-def display(recipe: Recipe, quiet: bool) -> Iterator[Any]:
+def display(recipe: Recipe | ParserRecipe, quiet: bool, line: Callable[[dict[str, Any]], str] = _line) -> Iterator[Any]:
     """A watcher that shows a bar with rate and time left, and a line for each epoch."""
     from ramify.training.trainer import Watcher
 
     def say(record: dict[str, Any]) -> None:
-        rolled = ", rolled back" if record.get("rolled_back") else ""
-        note(
-            f"epoch {record['epoch']:>3}  train loss {record['train_loss']:.3f}  valid ppl {record['valid_ppl']:.2f}"
-            f"  lr {record['lr']:.2g}  {record['words_per_second']:,.0f} words/s{rolled}",
-            quiet,
-        )
+        note(line(record), quiet)
 
     def say_vectors(found: int, words: int) -> None:
         note(f"vectors: {found:,} of {words:,} words found", quiet)
@@ -238,20 +246,21 @@ def display(recipe: Recipe, quiet: bool) -> Iterator[Any]:
         yield Watcher(epoch, step, say_vectors, say)
 
 
-def with_recipe_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb an option for every field of a recipe, without importing torch to know them."""
+def with_recipe_options(function: Callable[..., None], kind: type[Choices] | None = None) -> Callable[..., None]:
+    """Give a verb an option for every field of a kind of recipe, without importing torch to know them."""
     from ramify.training.recipe import Recipe
 
+    kind = kind or Recipe
     signature = inspect.signature(function, eval_str=True)
     options = []
-    for each in fields(Recipe):
+    for each in fields(kind):
         flag = "--" + each.name.replace("_", "-")
-        kind = inspect.get_annotations(Recipe, eval_str=True)[each.name]
-        switch = f"{flag}/--no-{flag[2:]}" if kind is bool else flag
+        wanted = inspect.get_annotations(kind, eval_str=True)[each.name]
+        switch = f"{flag}/--no-{flag[2:]}" if wanted is bool else flag
         option = typer.Option(switch, help=each.metadata["help"], rich_help_panel="Recipe", show_default=False)
         options.append(
             inspect.Parameter(
-                each.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option]
+                each.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[wanted | None, option]
             )
         )
     own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]

@@ -28,7 +28,7 @@ _NUMBERS = {
     "P(S)": "P(S): each word from the words before it. It needs no tree.",
     "pseudo-likelihood": "a pseudo-likelihood: each word from all others. It is no probability of a sentence.",
 }
-_EWT_LICENCE = (
+EWT_LICENCE = (
     "Licence of English EWT (ewt:*): Creative Commons Attribution-ShareAlike 4.0 International, Universal Dependencies."
 )
 _LOGGED = {  # what is read of a record, and its types
@@ -106,13 +106,13 @@ def data_lines(corpora: list[Corpus], validation: tuple[Corpus, Array], more: Se
     apart = f"{len(sentences):,} sentences held out of" if len(sentences) < len(corpus) else "all of"
     lines += [f"validated on {apart} {names}", *more]
     if any("ewt:" in line for line in lines):
-        lines.append(_EWT_LICENCE)
+        lines.append(EWT_LICENCE)
     return lines
 
 
 def history(model: Path) -> list[str]:
     """What the card of a model that goes on from this one says of it."""
-    return [f"begun from {model}", *(f"there {line}" for line in read_data(model) if line != _EWT_LICENCE)]
+    return [f"begun from {model}", *(f"there {line}" for line in read_data(model) if line != EWT_LICENCE)]
 
 
 def kept_history(model: Path) -> list[str]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-import tomllib
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from ramify.errors import CallError
 from ramify.model.config import Kind, ModelConfig
+from ramify.training.choices import Choices, checked, known, read_toml, says
 
-_LARGEST = 1e30  # float32 holds no more than some 1e38
 _BUNDLED = Path(__file__).parent / "recipes"
 
 
@@ -39,50 +37,46 @@ class Precision(StrEnum):
     BF16 = "bf16"
 
 
-def _says(default: Any, text: str) -> Any:
-    return field(default=default, metadata={"help": text})
-
-
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(Choices):
     """One field for each choice, in the order in which they matter; the help of the command line is made from them."""
 
-    model: Kind = _says(Kind.LDTREE, "What to train: tree, ldtree, lstm or bilstm.")
-    hidden: int = _says(400, "D, the hidden size.")
-    embedding: int = _says(200, "S, the embedding size.")
-    layers: int = _says(1, "Layers of the LSTMs.")
-    objective: Objective = _says(Objective.NLL, "nll (full softmax) or nce.")
-    noise: int = _says(20, "NCE: k, noise words for each word.")
-    shared_noise: bool = _says(False, "NCE: one set of noise words for the whole batch.")
-    log_z: float = _says(9.0, "NCE: ln Z at the start.")
-    batch_size: int = _says(64, "Sentences in a batch, over all processes.")
-    epochs: int = _says(50, "Epochs at most.")
-    optimiser: Optimiser = _says(Optimiser.SGD, "sgd, adagrad or adamw.")
-    lr: float = _says(1.0, "The learning rate; it refers to the loss of a sentence (sum over its words).")
-    weight_decay: float = _says(0.0, "AdamW: decay of the weights.")
-    clip: float = _says(5.0, "The gradient's norm at most; 0 for no limit.")
-    decay: Decay = _says(Decay.HALVING, "How the learning rate falls: halving, linear or constant.")
-    patience: int = _says(1, "Stalled epochs before halving starts; before stopping, where nothing is halved.")
-    improvement: float = _says(1.0001, "Halving: an epoch stalls unless entropy falls by this factor.")
-    min_lr: float = _says(1e-7, "Halving: stop below this learning rate.")
-    init: float = _says(0.1, "Weights start uniform between -INIT and INIT.")
-    seed: int = _says(1, "Of weights, batches, noise and dropout.")
-    window: int = _says(20, "Batches that are sorted by length together.")
-    dropout_input: float = _says(0.0, "Dropout on the input embeddings.")
-    dropout_between: float = _says(0.0, "Dropout between layers.")
-    dropout_output: float = _says(0.0, "Dropout before the output layer.")
-    ld_hidden: int | None = _says(None, "Size of the LD LSTM, where it is not D.")
-    ld_layers: int = _says(1, "Layers of the LD LSTM.")
-    projection: int | None = _says(None, "A linear layer of this size between D and the output.")
-    tied: bool = _says(False, "One matrix for input and output embeddings.")
-    forget_bias: float = _says(0.0, "Added to the forget gates' biases at the start.")
-    label_aware: bool = _says(False, "Give the model the relation of the word to be predicted.")
-    vectors_frozen: bool = _says(False, "Leave pretrained vectors as they are.")
-    precision: Precision = _says(Precision.FLOAT32, "float32, tf32 or bf16.")
-    min_count: int = _says(1, "Of a treebank: words that occur no more often become UNK.")
-    max_vocab: int | None = _says(None, "Of a treebank: the vocabulary's size at most.")
-    lowercase: bool = _says(False, "Of a treebank: lower-case all words.")
-    max_length: int | None = _says(None, "Of a treebank: leave longer sentences out.")
+    model: Kind = says(Kind.LDTREE, "What to train: tree, ldtree, lstm or bilstm.")
+    hidden: int = says(400, "D, the hidden size.")
+    embedding: int = says(200, "S, the embedding size.")
+    layers: int = says(1, "Layers of the LSTMs.")
+    objective: Objective = says(Objective.NLL, "nll (full softmax) or nce.")
+    noise: int = says(20, "NCE: k, noise words for each word.")
+    shared_noise: bool = says(False, "NCE: one set of noise words for the whole batch.")
+    log_z: float = says(9.0, "NCE: ln Z at the start.")
+    batch_size: int = says(64, "Sentences in a batch, over all processes.")
+    epochs: int = says(50, "Epochs at most.")
+    optimiser: Optimiser = says(Optimiser.SGD, "sgd, adagrad or adamw.")
+    lr: float = says(1.0, "The learning rate; it refers to the loss of a sentence (sum over its words).")
+    weight_decay: float = says(0.0, "AdamW: decay of the weights.")
+    clip: float = says(5.0, "The gradient's norm at most; 0 for no limit.")
+    decay: Decay = says(Decay.HALVING, "How the learning rate falls: halving, linear or constant.")
+    patience: int = says(1, "Stalled epochs before halving starts; before stopping, where nothing is halved.")
+    improvement: float = says(1.0001, "Halving: an epoch stalls unless entropy falls by this factor.")
+    min_lr: float = says(1e-7, "Halving: stop below this learning rate.")
+    init: float = says(0.1, "Weights start uniform between -INIT and INIT.")
+    seed: int = says(1, "Of weights, batches, noise and dropout.")
+    window: int = says(20, "Batches that are sorted by length together.")
+    dropout_input: float = says(0.0, "Dropout on the input embeddings.")
+    dropout_between: float = says(0.0, "Dropout between layers.")
+    dropout_output: float = says(0.0, "Dropout before the output layer.")
+    ld_hidden: int | None = says(None, "Size of the LD LSTM, where it is not D.")
+    ld_layers: int = says(1, "Layers of the LD LSTM.")
+    projection: int | None = says(None, "A linear layer of this size between D and the output.")
+    tied: bool = says(False, "One matrix for input and output embeddings.")
+    forget_bias: float = says(0.0, "Added to the forget gates' biases at the start.")
+    label_aware: bool = says(False, "Give the model the relation of the word to be predicted.")
+    vectors_frozen: bool = says(False, "Leave pretrained vectors as they are.")
+    precision: Precision = says(Precision.FLOAT32, "float32, tf32 or bf16.")
+    min_count: int = says(1, "Of a treebank: words that occur no more often become UNK.")
+    max_vocab: int | None = says(None, "Of a treebank: the vocabulary's size at most.")
+    lowercase: bool = says(False, "Of a treebank: lower-case all words.")
+    max_length: int | None = says(None, "Of a treebank: leave longer sentences out.")
 
     def __post_init__(self) -> None:
         for name, kind in (
@@ -99,11 +93,7 @@ class Recipe:
                 raise CallError(f"{name} is {getattr(self, name)!r}; known are {known}") from None
         if min(self.batch_size, self.epochs, self.noise, self.window, self.patience) < 1:
             raise CallError("batch_size, epochs, noise, window and patience are at least 1")
-        for name, value in asdict(self).items():
-            if isinstance(value, float) and not abs(value) <= _LARGEST:  # nor is what is no number
-                raise CallError(f"{name} is {value:g}; it should be a number, of at most {_LARGEST:g}")
-            if isinstance(value, int) and name != "seed" and abs(value) >= 1 << 31:
-                raise CallError(f"{name} is {value}; it should be below 2^31")
+        self.check_numbers()
         if min(self.clip, self.weight_decay, self.init, self.min_lr, self.min_count) < 0 or self.lr <= 0:
             raise CallError("lr is above 0; clip, weight_decay, init, min_lr and min_count are 0 or more")
         if self.improvement <= 0:
@@ -121,20 +111,6 @@ class Recipe:
         parts = {name: getattr(self, name) for name in shared}
         return ModelConfig(kind=self.model, output_bias=self.objective is Objective.NLL, **parts)
 
-    def to_json(self) -> dict[str, Any]:
-        return {name: str(value) if isinstance(value, StrEnum) else value for name, value in asdict(self).items()}
-
-    def to_toml(self) -> str:
-        """All fields with their help; those that are not set are left out."""
-        lines = []
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value is not None:
-                shown = str(value).lower() if isinstance(value, bool) else repr(value)
-                shown = f'"{value}"' if isinstance(value, str) else shown
-                lines.append(f"{each.name} = {shown}".ljust(32) + f"# {each.metadata['help']}")
-        return "\n".join(lines) + "\n"
-
 
 def recipes() -> list[str]:
     """The names of the recipes that come with Ramify."""
@@ -143,7 +119,7 @@ def recipes() -> list[str]:
 
 def load_recipe(name: str | Path | None = None, **changes: Any) -> Recipe:
     """A recipe by name or from a file, with some fields changed. Unknown fields are refused."""
-    return replace(_checked(Recipe(), _read(name) if name else {}, str(name)), **_known(changes))
+    return replace(checked(Recipe(), _read(name) if name else {}, str(name)), **known(Recipe, changes))
 
 
 def _read(name: str | Path) -> dict[str, Any]:
@@ -151,29 +127,4 @@ def _read(name: str | Path) -> dict[str, Any]:
     path = bundled if bundled.is_file() else Path(name)
     if not path.is_file():
         raise CallError(f"no recipe {name}; known are {', '.join(recipes())}, or a TOML file")
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CallError(f"{path} is no TOML: {error}") from None
-
-
-def _checked(recipe: Recipe, parts: dict[str, Any], source: str) -> Recipe:
-    kinds = inspect.get_annotations(Recipe, eval_str=True)
-    for name, value in _known(parts, f"{source}: ").items():
-        wanted = next(iter(get_args(kinds[name])), kinds[name])  # of `int | None`, int: TOML has no None
-        if issubclass(wanted, StrEnum):
-            wanted = str
-        if type(value) is not wanted and not (wanted is float and type(value) is int):
-            raise CallError(f"{source}: {name} = {value!r} should be of type {wanted.__name__}")
-    try:
-        return replace(recipe, **parts)
-    except CallError as error:
-        raise CallError(f"{source}: {error}") from None
-
-
-def _known(parts: dict[str, Any], where: str = "") -> dict[str, Any]:
-    names = [each.name for each in fields(Recipe)]
-    unknown = [name for name in parts if name not in names]
-    if unknown:
-        raise CallError(f"{where}unknown field {', '.join(unknown)}; known are {', '.join(names)}")
-    return parts
+    return read_toml(path)

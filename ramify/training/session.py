@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -180,7 +180,7 @@ def start(
     if recipe.vectors_frozen and plan.vectors is None and plan.begin_from is None:
         raise CallError("there are no vectors to freeze: give --vectors")
     if group.writes and not resume:
-        _check_folder(folder, force)
+        check_folder(folder, force)
     torch.manual_seed(recipe.seed)
     torch.set_float32_matmul_precision("high" if recipe.precision is Precision.TF32 else "highest")
     model = make_model(config, vocabulary)
@@ -213,7 +213,7 @@ def start(
         return trainer
     if group.writes:
         if not resume:
-            _make_folder(folder)  # last of all: what it replaces may be the model that this one goes on from
+            make_folder(folder)  # last of all: what it replaces may be the model that this one goes on from
         write_config(folder, config, vocabulary)
         with whole_file(folder / RECIPE) as out:
             out.write(recipe.to_toml())
@@ -255,7 +255,7 @@ def _more_data(plan: Plan, kept: list[str] | None = None) -> list[str]:
     return lines
 
 
-def can_resume(folder: Path) -> bool:
+def can_resume(folder: Path, read_config: Callable[[Path], object] = read_config) -> bool:
     """True where there is a checkpoint, False where a run was killed before its first one and is to start anew."""
     if (folder / CHECKPOINT).is_file():
         return True
@@ -268,7 +268,7 @@ def can_resume(folder: Path) -> bool:
     return False
 
 
-def _check_folder(folder: Path, force: bool) -> None:
+def check_folder(folder: Path, force: bool) -> None:
     """Refuse a folder before any work is done."""
     if folder.is_file():
         raise CallError(f"{folder} is a file, not a folder")
@@ -280,7 +280,7 @@ def _check_folder(folder: Path, force: bool) -> None:
             raise CallError(f"{folder} is already there; {goes_on}--force replaces it")
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     folder = folder.resolve()  # a link to a model stays one
     try:
         if folder.exists():

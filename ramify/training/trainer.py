@@ -36,6 +36,7 @@ from ramify.training.halving import Halving
 from ramify.training.ledger import Entry, Ledger
 from ramify.training.recipe import Decay, Objective, Optimiser, Precision, Recipe
 from ramify.training.recorder import Recorder
+from ramify.training.seeding import seed_step
 
 CHECKPOINT = "checkpoint.safetensors"
 
@@ -194,7 +195,7 @@ class Trainer:
 
     def step(self, batch: Any) -> Tensor:
         """One step of the optimiser; the loss of the batch, summed over its words, and the gradient's norm [2]."""
-        _seed(self.recipe.seed, self.state.epoch, self.state.position, self.group.rank)
+        seed_step(self.recipe.seed, self.state.epoch, self.state.position, self.group.rank)
         fits = current(self.model.embedding) is Kernel.TRITON
         take = self.recorder if self.recorder is not None and fits else self._learn
         if self.descent is not None:
@@ -335,7 +336,7 @@ class Trainer:
         self.state = State(**about["state"])
         self.halving = Halving(**self.state.halving)
         if self.group.writes:
-            _cut_log(self.folder / LOG, self.state.epoch)
+            cut_log(self.folder / LOG, self.state.epoch)
         else:  # what was summed over the processes, the first one has
             self.state.loss, self.state.words = 0.0, 0
 
@@ -346,20 +347,12 @@ class Trainer:
         return {"sizes": sizes, "weights": self.weights}
 
 
-def _cut_log(path: Path, epochs: int) -> None:
+def cut_log(path: Path, epochs: int) -> None:
     """Forget epochs that were logged after the checkpoint was written."""
     if path.is_file():
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[:epochs]
         with whole_file(path) as out:
             out.writelines(lines)
-
-
-def _seed(*numbers: int) -> None:
-    """Seed dropout and noise of one step."""
-    seed = 0
-    for number in numbers:
-        seed = (seed * 1_000_003 + number + 1) % (1 << 62)
-    torch.manual_seed(seed)
 
 
 def _optimiser(recipe: Recipe, parameters: list[torch.nn.Parameter]) -> torch.optim.Optimizer:

@@ -107,16 +107,16 @@ def model(folder: Path) -> tuple[dict[str, Any], list[str]]:
 def parser(folder: Path) -> tuple[dict[str, Any], list[str]]:
     """A parser, as JSON and in lines; one whose first epoch is not over has no parameters yet."""
     from ramify.model.folder import VOCABULARY
-    from ramify.parsing.card import best_of, read_log
+    from ramify.parsing.card import LOGGED, best_of
     from ramify.parsing.folder import read_config
     from ramify.parsing.lexicon import Lexicon
     from ramify.parsing.model import ParserModel
-    from ramify.training.card import read_data
+    from ramify.training.card import read_data, read_log
     from ramify.training.session import is_finished
     from ramify.training.trainer import CHECKPOINT
 
     config, lexicon = read_config(folder), Lexicon.load(folder / VOCABULARY)
-    log = read_log(folder)
+    log = read_log(folder, LOGGED)
     best = best_of(log)
     about: dict[str, Any] = {
         "parser": asdict(config),

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from ramify import __version__
-from ramify.errors import ModelError
 from ramify.formats.files import whole_file
-from ramify.model.folder import CARD, LOG
+from ramify.model.folder import CARD
 from ramify.parsing.model import ParserModel
 from ramify.parsing.recipe import ParserRecipe
+from ramify.training.card import read_log
 
-_LOGGED = ("lr", "train_loss", "valid_uas", "valid_las", "valid_upos")
+LOGGED = {  # what is read of a record, and its types
+    "epoch": (int,),
+    **dict.fromkeys(("lr", "train_loss", "valid_uas", "valid_las", "valid_upos"), (int, float)),
+}
 _ORDERS = {1: "first-order", 2: "second-order (head, dependent, adjacent sibling)"}
 
 
@@ -26,7 +28,7 @@ def write_card(folder: Path, model: ParserModel, recipe: ParserRecipe, data: lis
         "## Data",
         "\n".join(f"- {line}" for line in data),
         "## Figures",
-        _figures(read_log(folder)),
+        _figures(read_log(folder, LOGGED)),
         "## Recipe",
         f"```toml\n{recipe.to_toml()}```",
         "## Use",
@@ -34,22 +36,6 @@ def write_card(folder: Path, model: ParserModel, recipe: ParserRecipe, data: lis
     ]
     with whole_file(folder / CARD) as out:
         out.write("\n\n".join(parts) + "\n")
-
-
-def read_log(folder: Path) -> list[dict[str, Any]]:
-    """What was logged at the end of each epoch; the last line of a run that was killed may not be whole."""
-    path = folder / LOG
-    found: list[dict[str, Any]] = []
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
-    for number, line in enumerate(lines, 1):
-        try:
-            record = json.loads(line)
-            found.append({key: float(record[key]) for key in _LOGGED} | {"epoch": int(record["epoch"])})
-        except (ValueError, KeyError, TypeError):
-            if number < len(lines):
-                message = "this is no record of an epoch; remove the line, or train again"
-                raise ModelError(f"{path}:{number}: {message}") from None
-    return found
 
 
 def best_of(records: list[dict[str, Any]]) -> dict[str, Any] | None:

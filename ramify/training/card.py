@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +66,11 @@ def write_card(
         out.write("\n\n".join(parts) + "\n")
 
 
-def read_log(folder: Path) -> list[dict[str, Any]]:
-    """What was logged at the end of each epoch. The last line of a run that was killed may not be whole."""
+def read_log(folder: Path, logged: Mapping[str, tuple[type, ...]] = _LOGGED) -> list[dict[str, Any]]:
+    """What was logged at the end of each epoch. The last line of a run that was killed may not be whole.
+
+    `logged` has the keys of a record and the types of their values; left out, those of a language model's.
+    """
     path = folder / LOG
     lines = _text(path).splitlines()
     found: list[dict[str, Any]] = []
@@ -78,7 +81,7 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
             if number == len(lines):
                 break
             record = None
-        if not isinstance(record, dict) or not all(type(record.get(key)) in kinds for key, kinds in _LOGGED.items()):
+        if not isinstance(record, dict) or not all(type(record.get(key)) in kinds for key, kinds in logged.items()):
             raise ModelError(f"{path}:{number}: this is no record of an epoch; remove the line, or train again")
         found.append(record)
     return found
